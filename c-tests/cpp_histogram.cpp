@@ -49,7 +49,6 @@ static void worked_example()
     const double counts[] = {3, 2, 5, 4};
     const picollo_figure_estimate ipc = must(picollo::figure("ipc", "instructions  cycles ", counts, 2));
     CHECK(ipc.value == 8.0 / 6 && ipc.lower < ipc.value && ipc.value < ipc.upper && ipc.scopes == 2);
-    CHECK(must(must(histogram.snapshot()).listing()).rfind("P0.073=2,008 [0 / 381]: [2,000, 2,016) 146\n", 0) == 0);
     CHECK(written(before).rfind("99,940 values, 60 below the range\n", 0) == 0);
     std::ostringstream printed;
     before.print(printed, "Latency", "ns");

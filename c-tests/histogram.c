@@ -352,7 +352,6 @@ static void texts(void)
                 text_form(i));
     }
     TEXT(picollo_percentile_format, &first.percentiles[11]);
-    TEXT(picollo_snapshot_format_buckets, snapshot, 1, PICOLLO_VALUE_UPPER);
     TEXT(picollo_snapshot_format_hgrm, snapshot, 2, 10.0, PICOLLO_HGRM_COLUMNS);
     TEXT(picollo_snapshot_format_hgrm, snapshot, 2, 10.0, PICOLLO_HGRM_CSV);
     own_ranks();
@@ -362,8 +361,6 @@ static void texts(void)
     STATUS(picollo_summary_format_diff(&first, &first, "\xff", "", "", PICOLLO_TEXT_LINE, text, sizeof text, &length));
     STATUS(picollo_summary_format_diff(&first, &first, "", "\xc3", "", PICOLLO_TEXT_LINE, text, sizeof text, &length));
     STATUS(picollo_summary_format_diff(&first, &first, "", "", "\xed\xa0\x80", PICOLLO_TEXT_LINE, text, sizeof text, &length));
-    STATUS(picollo_snapshot_format_buckets(snapshot, 2, 0, text, sizeof text, &length));
-    STATUS(picollo_snapshot_format_buckets(snapshot, 1, 3, text, sizeof text, &length));
     STATUS(picollo_snapshot_format_hgrm(snapshot, 2, -1, 0, text, sizeof text, &length));
     CHECK(length == 77 && text[0] == 0x5a);
     picollo_snapshot_free(snapshot);
@@ -487,7 +484,6 @@ static void frequencies(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_clock_frequency(2, &hertz));
     CHECK_U64(77, hertz);
     CHECK_U64(0, picollo_clock_ticks(2));
-    CHECK_U64(0, picollo_clock_ticks_ordered(2));
 }
 
 static void conversions(void)
@@ -525,14 +521,6 @@ static void clocks_run_and_agree(void)
     CHECK(inner >= 50000000 && inner < UINT64_C(5000000000));
     /* One encloses the other; the frequency's guaranteed precision is 100 ppm. */
     CHECK(outer + outer / 5000 >= raw_inner);
-    for (uint32_t clock = 0; clock < 2; clock++) {
-        /* An ordered reading uses the same clock. */
-        const uint64_t before = picollo_clock_ticks(clock);
-        sleep_ms(1);
-        const uint64_t ordered = picollo_clock_ticks_ordered(clock);
-        sleep_ms(1);
-        CHECK(before < ordered && ordered < picollo_clock_ticks(clock));
-    }
 }
 
 static void scopes_record(void)

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 check() { if "${@:2}"; then pass "$1"; else fail "$1"; fi; }
 check "formatted" cargo fmt --all --check
 check "all files have one version" packaging/version.py
+check "headers, bindings and their description are those of ffi/src" ci/describe.sh --check
 # ci/adapters.sh checks the adapters, which have other dependencies; the fuzz targets need a C++ compiler.
 check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet -- -D warnings
 check "clippy, without features" cargo clippy --package=picollo-{core,codec,stats,text} --no-default-features --quiet -- -D warnings

@@ -83,16 +83,11 @@ typedef int32_t picollo_status;
 /** A failure with its explanation: what, why, and what to do about it. Holds its text by value, so that making one never
  * allocates. */
 typedef struct picollo_error {
-    /** What the call returned. */
-    int32_t status;
-    /** The errno of the system call that failed; 0: none. */
-    int32_t os_errno;
-    /** Which of the events given; -1: none. */
-    int32_t event_index;
-    /** 0. */
-    uint32_t reserved;
-    /** What happened, why, and what to do; NUL-terminated UTF-8. */
-    char message[496];
+    int32_t status; /**< What the call returned. */
+    int32_t os_errno; /**< The errno of the system call that failed; 0: none. */
+    int32_t event_index; /**< Which of the events given; -1: none. */
+    uint32_t reserved; /**< 0. */
+    char message[496]; /**< What happened, why, and what to do; NUL-terminated UTF-8. */
 } picollo_error;
 
 /** Success. */
@@ -205,10 +200,8 @@ typedef struct picollo_histogram picollo_histogram;
  * 0.001, but 104 for 10,000 to 30,000 at 0.01. */
 typedef struct picollo_histogram_options {
     uint32_t struct_size;
-    /** PICOLLO_MODE_...: who may record, and how. 0: PICOLLO_MODE_INTERLOCKED. */
-    uint32_t mode;
-    /** PICOLLO_STORAGE_...: when memory is allocated. */
-    uint32_t storage;
+    uint32_t mode; /**< PICOLLO_MODE_...: who may record, and how. 0: PICOLLO_MODE_INTERLOCKED. */
+    uint32_t storage; /**< PICOLLO_STORAGE_...: when memory is allocated. */
     /** Width of a counter: 32 or 64; 0: 64. If a 32-bit counter wraps around, the counts are reported as lost. */
     uint32_t counter_bits;
     /** Largest relative distance between a value and the midpoint of its bucket, clamped to 1e-6 ..= 0.1. 0, negative
@@ -218,8 +211,7 @@ typedef struct picollo_histogram_options {
     /** 1 ..= 5, or PICOLLO_ZERO_DIGITS: the buckets of an HdrHistogram with so many significant digits;
      * relative_error is ignored. 0: relative_error decides. */
     uint32_t significant_digits;
-    /** PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY, or 0. */
-    uint32_t flags;
+    uint32_t flags; /**< PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY, or 0. */
     /** Smallest value to count; smaller values are underflow. It must be below max_trackable. */
     uint64_t min_trackable;
     /** Largest value to count; larger values are overflow. 0: UINT64_MAX. At both ends the whole bucket belongs to
@@ -364,28 +356,19 @@ typedef struct picollo_snapshot picollo_snapshot;
 
 /** A run of values that share one count. */
 typedef struct picollo_bucket {
-    /** Smallest value of the bucket. */
-    uint64_t lower;
-    /** Largest value of the bucket. The range is closed, so the last bucket can end at UINT64_MAX. */
-    uint64_t upper;
-    /** Number of values that share the count: upper - lower + 1. */
-    uint64_t step;
-    /** Number of observations. */
-    uint64_t count;
-    /** Index among the counters of its histogram. */
-    uint64_t storage_index;
-    /** Index among the counters of a histogram of the full range. */
-    uint64_t logical_index;
+    uint64_t lower; /**< Smallest value of the bucket. */
+    uint64_t upper; /**< Largest value of the bucket. The range is closed, so the last bucket can end at UINT64_MAX. */
+    uint64_t step; /**< Number of values that share the count: upper - lower + 1. */
+    uint64_t count; /**< Number of observations. */
+    uint64_t storage_index; /**< Index among the counters of its histogram. */
+    uint64_t logical_index; /**< Index among the counters of a histogram of the full range. */
 } picollo_bucket;
 
 /** Totals of a snapshot. They saturate at UINT64_MAX; percentiles use the exact totals. */
 typedef struct picollo_counts {
-    /** Observations in range. */
-    uint64_t total;
-    /** Observations below the range. */
-    uint64_t underflow;
-    /** Observations above the range. */
-    uint64_t overflow;
+    uint64_t total; /**< Observations in range. */
+    uint64_t underflow; /**< Observations below the range. */
+    uint64_t overflow; /**< Observations above the range. */
     /** Observations missing from the numbers above, because a cell wrapped around or no memory was left for one. A
      * wrap loses 2^32 in 32-bit cells. In wider cells and in the numbers above it loses 2^64, so UINT64_MAX means
      * that many or more. */
@@ -394,14 +377,11 @@ typedef struct picollo_counts {
 
 /** A percentile: the first bucket whose cumulative count reaches the rank's target. */
 typedef struct picollo_percentile {
-    /** The requested rank, 0 to 100. */
-    double rank;
-    /** The bucket's equivalent value. */
-    uint64_t value;
+    double rank; /**< The requested rank, 0 to 100. */
+    uint64_t value; /**< The bucket's equivalent value. */
     /** Nearest rank: max(1, ceil(rank / 100 * total)); saturates at UINT64_MAX. Zero only in the summary of an empty snapshot. */
     uint64_t target_count;
-    /** The bucket, with its count. */
-    picollo_bucket bucket;
+    picollo_bucket bucket; /**< The bucket, with its count. */
 } picollo_percentile;
 
 /** Makes a snapshot and updates it with all counts since the reset.
@@ -480,34 +460,21 @@ PICOLLO_STATUS picollo_snapshot_buckets(const picollo_snapshot *snapshot, uint32
 
 /** Totals, mean and deviation of one snapshot, with the percentiles that were asked for. */
 typedef struct picollo_summary {
-    /** Observations in range; saturates at UINT64_MAX. */
-    uint64_t total_count;
-    /** Observations below the trackable range; not part of anything else here. */
-    uint64_t underflow_count;
-    /** Observations above the trackable range; not part of anything else here. */
-    uint64_t overflow_count;
-    /** Observations that were recorded but are missing from the buckets. */
-    uint64_t lost_count;
-    /** Mean of equivalent midpoints; NaN when empty. */
-    double mean;
-    /** Population standard deviation of equivalent midpoints; NaN when empty. */
-    double stddev;
-    /** The layout's stated error: 0.5 / block size. */
-    double relative_error;
-    /** Smallest value of the guaranteed range. */
-    uint64_t min_trackable;
-    /** Largest value of the guaranteed range. */
-    uint64_t max_trackable;
-    /** Time of the counts, in nanoseconds since 1970; 0 without a clock. */
-    uint64_t timestamp_unix_nanos;
-    /** PICOLLO_VALUE_...: which value of its bucket each percentile reports. */
-    uint32_t value_selection;
-    /** 0; reserved. */
-    uint32_t flags;
+    uint64_t total_count; /**< Observations in range; saturates at UINT64_MAX. */
+    uint64_t underflow_count; /**< Observations below the trackable range; not part of anything else here. */
+    uint64_t overflow_count; /**< Observations above the trackable range; not part of anything else here. */
+    uint64_t lost_count; /**< Observations that were recorded but are missing from the buckets. */
+    double mean; /**< Mean of equivalent midpoints; NaN when empty. */
+    double stddev; /**< Population standard deviation of equivalent midpoints; NaN when empty. */
+    double relative_error; /**< The layout's stated error: 0.5 / block size. */
+    uint64_t min_trackable; /**< Smallest value of the guaranteed range. */
+    uint64_t max_trackable; /**< Largest value of the guaranteed range. */
+    uint64_t timestamp_unix_nanos; /**< Time of the counts, in nanoseconds since 1970; 0 without a clock. */
+    uint32_t value_selection; /**< PICOLLO_VALUE_...: which value of its bucket each percentile reports. */
+    uint32_t flags; /**< 0; reserved. */
     /** The caller's array. Texts show those at PICOLLO_DEFAULT_RANKS. NULL if percentiles_length is 0. */
     const picollo_percentile *percentiles;
-    /** Number of percentiles. */
-    size_t percentiles_length;
+    size_t percentiles_length; /**< Number of percentiles. */
 } picollo_summary;
 
 /** Summarizes a snapshot, with the percentiles at these ranks. An empty one has a summary too: totals and targets are 0,
@@ -598,14 +565,6 @@ PICOLLO_STATUS picollo_summary_format_diff(const picollo_summary *a, const picol
 PICOLLO_STATUS picollo_percentile_format(const picollo_percentile *percentile, char *buffer, size_t capacity,
     size_t *out_length);
 
-/** Writes the buckets as text, one per line, in the form of picollo_percentile_format: P0.073=2,008 [0 / 381]:
- * [2,000, 2,016) 146. The line describes the middle observation of the bucket. Its number among all is before +
- * ceil(count / 2), and its rank is number / total * 100. So a single observation has rank 100.
- *
- * Cost: a microsecond per listed bucket. */
-PICOLLO_STATUS picollo_snapshot_format_buckets(const picollo_snapshot *snapshot, uint32_t non_empty_only,
-    uint32_t value_selection, char *buffer, size_t capacity, size_t *out_length);
-
 /* ----------------------------------------------------------------------------------------------------------
  * Clocks.
  *
@@ -640,14 +599,10 @@ PICOLLO_STATUS picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
 
 /** A running measurement. Its fields are private to the library. */
 typedef struct picollo_scope {
-    /** Ticks at the beginning. */
-    uint64_t start;
-    /** PICOLLO_CLOCK_.... */
-    uint32_t clock;
-    /** PICOLLO_UNIT_.... */
-    uint32_t unit;
-    /** The histogram to record into; NULL after the end. */
-    picollo_histogram *histogram;
+    uint64_t start; /**< Ticks at the beginning. */
+    uint32_t clock; /**< PICOLLO_CLOCK_.... */
+    uint32_t unit; /**< PICOLLO_UNIT_.... */
+    picollo_histogram *histogram; /**< The histogram to record into; NULL after the end. */
     void *reserved;
 } picollo_scope;
 
@@ -664,13 +619,6 @@ PICOLLO_STATUS picollo_clock_init(void);
  * Returns: its ticks; 0 for an unknown clock.
  * Cost: ten to thirty nanoseconds. */
 uint64_t picollo_clock_ticks(uint32_t clock);
-
-/** Reads a clock in program order: after all instructions before the call, and before all instructions after it. With
- * picollo_clock_ticks, out-of-order execution may move the reading by about a hundred instructions.
- *
- * Returns: its ticks; 0 for an unknown clock.
- * Cost: ten to twenty nanoseconds more than picollo_clock_ticks, and the wait for earlier instructions. */
-uint64_t picollo_clock_ticks_ordered(uint32_t clock);
 
 /** Reports the number of ticks per second.
  *
@@ -716,19 +664,14 @@ uint64_t picollo_scope_end(picollo_scope *scope);
 
 /** The rule that maps values to counters. */
 typedef struct picollo_layout {
-    /** Smallest value that is certainly counted. */
-    uint64_t min_trackable;
-    /** Largest value that is certainly counted. */
-    uint64_t max_trackable;
-    /** Logical index of the first counter. */
-    uint64_t first_index;
-    /** Number of counters. */
-    uint64_t length;
+    uint64_t min_trackable; /**< Smallest value that is certainly counted. */
+    uint64_t max_trackable; /**< Largest value that is certainly counted. */
+    uint64_t first_index; /**< Logical index of the first counter. */
+    uint64_t length; /**< Number of counters. */
     /** 0.5 / block size: the largest relative distance between a value and the midpoint of its bucket. With a unit
      * above 1 this holds from a block of units on; smaller values are at most half a unit away. */
     double relative_error;
-    /** Binary logarithm of the block size. */
-    uint32_t block_scale;
+    uint32_t block_scale; /**< Binary logarithm of the block size. */
     /** Significant digits (1 ..= 5) of the HdrHistogram with these buckets. 0 if there is no such HdrHistogram, or if
      * it has 0 digits (then block_scale is 0). */
     uint32_t significant_digits;
@@ -739,17 +682,13 @@ typedef struct picollo_layout {
 
 /** The memory of a histogram, in bytes. */
 typedef struct picollo_footprint {
-    /** Number of counters of the layout. */
-    uint64_t counters;
-    /** Size of a new histogram. */
-    uint64_t initial_bytes;
+    uint64_t counters; /**< Number of counters of the layout. */
+    uint64_t initial_bytes; /**< Size of a new histogram. */
     /** Size of a growth step: a shard per thread that records at the same time (thread-local), a shard per CPU
      * (per-CPU), or a chunk of counters with its baseline (sparse). 0 if it does not grow. */
     uint64_t step_bytes;
-    /** Largest possible size; UINT64_MAX if there is no limit. */
-    uint64_t max_bytes;
-    /** Size of a snapshot. */
-    uint64_t snapshot_bytes;
+    uint64_t max_bytes; /**< Largest possible size; UINT64_MAX if there is no limit. */
+    uint64_t snapshot_bytes; /**< Size of a snapshot. */
 } picollo_footprint;
 
 /** Reports the layout of a histogram with these options.
@@ -811,12 +750,9 @@ PICOLLO_STATUS picollo_snapshot_count_between(const picollo_snapshot *snapshot, 
 
 /** What happened to the counts that were added or subtracted. */
 typedef struct picollo_merged {
-    /** Counts that went to a finer bucket, within the error of the bucket that they came from. */
-    uint64_t refined;
-    /** Counts that were in the source's range and are an underflow here. */
-    uint64_t underflow;
-    /** Counts that were in the source's range and are an overflow here. */
-    uint64_t overflow;
+    uint64_t refined; /**< Counts that went to a finer bucket, within the error of the bucket that they came from. */
+    uint64_t underflow; /**< Counts that were in the source's range and are an underflow here. */
+    uint64_t overflow; /**< Counts that were in the source's range and are an overflow here. */
     /** Counts that did not fit, because no count exceeds UINT64_MAX. The result counts them as lost. */
     uint64_t lost;
 } picollo_merged;
@@ -868,14 +804,8 @@ PICOLLO_STATUS picollo_snapshot_copy(const picollo_snapshot *snapshot, picollo_s
  *
  * A step ends at a value. It holds the counts of all buckets up to and including that value's, except those of
  * earlier steps. It never divides a bucket. Steps continue until they cover everything recorded; an empty snapshot
- * has no steps. picollo_snapshot_buckets lists single buckets.
- *
- * The functions fill an array. If it is too small, they report how many steps there are:
- *
- *     size_t length = 0;
- *     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
- *     picollo_step *steps = malloc(length * sizeof *steps);
- *     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
+ * has no steps. picollo_snapshot_buckets lists single buckets. With a capacity of 0 the functions report how many steps
+ * there are.
  */
 
 /** Largest number of steps. Parameters that lead to more are PICOLLO_ERR_INVALID_ARGUMENT. */
@@ -883,18 +813,12 @@ PICOLLO_STATUS picollo_snapshot_copy(const picollo_snapshot *snapshot, picollo_s
 
 /** A step of an iteration. */
 typedef struct picollo_step {
-    /** End of the previous step; 0 for the first. (HdrHistogram's valueIteratedFrom.) */
-    uint64_t from;
-    /** End of this step. Steps of percentiles end with a bucket. (valueIteratedTo.) */
-    uint64_t to;
-    /** Counts in this step; saturates at UINT64_MAX. */
-    uint64_t added_count;
-    /** Counts in this and all previous steps; saturates at UINT64_MAX. */
-    uint64_t cumulative_count;
-    /** The cumulative count as a percentage of all counts. */
-    double rank;
-    /** The percentage at which a step of percentiles was due; for other steps the same as rank. */
-    double rank_level;
+    uint64_t from; /**< End of the previous step; 0 for the first. (HdrHistogram's valueIteratedFrom.) */
+    uint64_t to; /**< End of this step. Steps of percentiles end with a bucket. (valueIteratedTo.) */
+    uint64_t added_count; /**< Counts in this step; saturates at UINT64_MAX. */
+    uint64_t cumulative_count; /**< Counts in this and all previous steps; saturates at UINT64_MAX. */
+    double rank; /**< The cumulative count as a percentage of all counts. */
+    double rank_level; /**< The percentage at which a step of percentiles was due; for other steps the same as rank. */
 } picollo_step;
 
 /** Lists steps of equal width, which end at width - 1, 2 * width - 1, ...
@@ -940,8 +864,8 @@ PICOLLO_STATUS picollo_snapshot_interpolated_percentiles(const picollo_snapshot 
 /* ----------------------------------------------------------------------------------------------------------
  * Recording without a call.
  *
- * A recorder holds what a record needs, so the compiler can inline it. Include picollo_inline.h, take the recorder's
- * writer, and call picollo_writer_record. Bindings for other languages may do the same. This is the rule for a value v:
+ * A recorder holds what a record needs, so the compiler can inline it. Include picollo_inline.h, which has examples, take
+ * the recorder's writer, and call picollo_writer_record. Bindings for other languages may do the same. This is the rule for a value v:
  *
  *     e     = 63 - block_scale - leading_zeros(v | (1 << block_scale))
  *     index = (e << block_scale) + (v >> e) - first_index              (modulo 2^64)
@@ -952,19 +876,10 @@ PICOLLO_STATUS picollo_snapshot_interpolated_percentiles(const picollo_snapshot 
  * afterwards has wrapped around: report it with picollo_histogram_record_n(histogram, v, 2^32), and leave the cell
  * as it is.
  *
- * A recorder adds without an atomic operation, so its mode must be requested:
- *
- *     options.mode = PICOLLO_MODE_THREAD_LOCAL;         (a recorder for each thread, or PICOLLO_MODE_SINGLE_WRITER: one)
- *     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
- *     picollo_recorder recorder;
- *     if (picollo_histogram_recorder(latency, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) ...
- *     picollo_writer writer = picollo_recorder_writer(&recorder);
- *     picollo_writer_record(writer, 1234);
- *     picollo_recorder_release(&recorder);
- *
- * For a histogram of the default mode that many threads share, use picollo_atomic_recorder. The rule is the same,
- * but one atomic addition increments the cell, and nothing is to be released. picollo_atomic_recorder_writer returns
- * its writer.
+ * A recorder adds without an atomic operation, so its mode must be requested: PICOLLO_MODE_THREAD_LOCAL, with a recorder
+ * for each thread, or PICOLLO_MODE_SINGLE_WRITER, with one. For a histogram of the default mode that many threads share,
+ * use picollo_atomic_recorder. The rule is the same, but one atomic addition increments the cell, and nothing is to be
+ * released.
  */
 
 /** Version of the rule above and of picollo_recorder. */
@@ -977,18 +892,12 @@ PICOLLO_STATUS picollo_snapshot_interpolated_percentiles(const picollo_snapshot 
 typedef struct picollo_recorder {
     /** Number of cells. 0 if the layout has a unit; then picollo_histogram_record takes every value. */
     uint64_t length;
-    /** Logical index of the first cell. */
-    uint64_t first_index;
-    /** Binary logarithm of the block size. */
-    uint32_t block_scale;
-    /** Width of a cell, 32 or 64. */
-    uint32_t counter_bits;
-    /** The cells: uint32_t or uint64_t, by counter_bits. */
-    void *counters;
-    /** Takes the values that the cells cannot. */
-    picollo_histogram *histogram;
-    /** Private. */
-    void *owner;
+    uint64_t first_index; /**< Logical index of the first cell. */
+    uint32_t block_scale; /**< Binary logarithm of the block size. */
+    uint32_t counter_bits; /**< Width of a cell, 32 or 64. */
+    void *counters; /**< The cells: uint32_t or uint64_t, by counter_bits. */
+    picollo_histogram *histogram; /**< Takes the values that the cells cannot. */
+    void *owner; /**< Private. */
     void *reserved;
 } picollo_recorder;
 
@@ -999,15 +908,11 @@ typedef struct picollo_recorder {
 typedef struct picollo_atomic_recorder {
     /** Number of cells. 0 if the layout has a unit; then picollo_histogram_record takes every value. */
     uint64_t length;
-    /** Logical index of the first cell. */
-    uint64_t first_index;
-    /** Binary logarithm of the block size. */
-    uint32_t block_scale;
+    uint64_t first_index; /**< Logical index of the first cell. */
+    uint32_t block_scale; /**< Binary logarithm of the block size. */
     uint32_t reserved;
-    /** The cells. */
-    uint64_t *counters;
-    /** Takes the values that the cells cannot. */
-    picollo_histogram *histogram;
+    uint64_t *counters; /**< The cells. */
+    picollo_histogram *histogram; /**< Takes the values that the cells cannot. */
 } picollo_atomic_recorder;
 
 /** Fills in a recorder for a dense histogram in PICOLLO_MODE_SINGLE_WRITER or PICOLLO_MODE_THREAD_LOCAL. In

@@ -50,9 +50,9 @@ inline void keep(const T &value) noexcept
  *     benchmark.run([] { return a(); }, [] { return b(); });
  *     std::cout << benchmark.text("a and b", "a", "b");
  */
-class benchmark {
+class benchmark : public detail::handle<picollo_benchmark, picollo_benchmark_free> {
 public:
-    explicit benchmark(picollo_benchmark *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     /** Also counts events. Unavailable events stay as entries without counts. */
     static outcome<benchmark> create(const benchmark_options &how = benchmark_options(), span<const event> events = {})
@@ -125,8 +125,6 @@ public:
         return detail::written(picollo_benchmark_format, native(), title, name_a, name_b, static_cast<std::uint32_t>(how));
     }
 
-    picollo_benchmark *native() const noexcept { return handle_.get(); }
-
 private:
     /* Each call has a separate, aligned function: the same loop at another address may take a third longer. */
     template <class Call>
@@ -146,8 +144,6 @@ private:
 #endif
         }
     }
-
-    detail::handle<picollo_benchmark, picollo_benchmark_free> handle_;
 };
 
 } } // namespace picollo

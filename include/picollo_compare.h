@@ -67,19 +67,14 @@ extern "C" {
 /** Options of a comparison. */
 typedef struct picollo_compare_options {
     uint32_t struct_size;
-    /** 0. */
-    uint32_t flags;
-    /** Quantile to compare, between 0 and 1. 0: 0.5, the median. */
-    double quantile;
-    /** Confidence of the intervals, between 0 and 1. 0: 0.95. */
-    double confidence;
+    uint32_t flags; /**< 0. */
+    double quantile; /**< Quantile to compare, between 0 and 1. 0: 0.5, the median. */
+    double confidence; /**< Confidence of the intervals, between 0 and 1. 0: 0.95. */
     /** Differences up to this share of A's quantile do not matter. 0: 0.01, one per cent; negative: no such
      * threshold. */
     double relative_threshold;
-    /** Differences up to this do not matter, in units of the values. */
-    double absolute_threshold;
-    /** Probability of detecting a difference of smallest_detectable, between 0 and 1. 0: 0.8. */
-    double power;
+    double absolute_threshold; /**< Differences up to this do not matter, in units of the values. */
+    double power; /**< Probability of detecting a difference of smallest_detectable, between 0 and 1. 0: 0.8. */
     /** Differences up to this cannot be resolved, in units of the values. 0: only the width of buckets limits the
      * resolution. */
     double resolution;
@@ -88,37 +83,23 @@ typedef struct picollo_compare_options {
 
 /** The difference between A and B in a series of pairs of blocks. */
 typedef struct picollo_block_comparison {
-    /** Pairs of blocks. */
-    uint64_t block_count;
-    /** The requested confidence, between 0 and 1. */
-    double confidence;
-    /** The confidence of this interval. */
-    double coverage;
-    /** The median of A's blocks, without the overhead if there is one. */
-    double median_a;
-    /** The median of B's blocks, without the overhead if there is one. */
-    double median_b;
-    /** The median of the differences within pairs, B minus A. */
-    double difference;
-    /** Lower end of its interval; minus infinity if there are too few blocks. */
-    double difference_lower;
-    /** Upper end of its interval; infinity if there are too few blocks. */
-    double difference_upper;
-    /** A difference must exceed this to count. */
-    double margin;
+    uint64_t block_count; /**< Pairs of blocks. */
+    double confidence; /**< The requested confidence, between 0 and 1. */
+    double coverage; /**< The confidence of this interval. */
+    double median_a; /**< The median of A's blocks, without the overhead if there is one. */
+    double median_b; /**< The median of B's blocks, without the overhead if there is one. */
+    double difference; /**< The median of the differences within pairs, B minus A. */
+    double difference_lower; /**< Lower end of its interval; minus infinity if there are too few blocks. */
+    double difference_upper; /**< Upper end of its interval; infinity if there are too few blocks. */
+    double margin; /**< A difference must exceed this to count. */
     /** The true difference that is detected with the probability in the options (default 0.8); infinity if there are
      * too few blocks. */
     double smallest_detectable;
-    /** The correlation of each difference with the next. */
-    double lag1;
-    /** The variance of their mean, divided by that of as many independent differences. */
-    double inflation;
-    /** PICOLLO_VERDICT_.... */
-    uint32_t verdict;
-    /** PICOLLO_COMPARISON_.... */
-    uint32_t flags;
-    /** The option resolution. Smaller numbers, whether A, B or the difference, are unknown. */
-    double resolution;
+    double lag1; /**< The correlation of each difference with the next. */
+    double inflation; /**< The variance of their mean, divided by that of as many independent differences. */
+    uint32_t verdict; /**< PICOLLO_VERDICT_.... */
+    uint32_t flags; /**< PICOLLO_COMPARISON_.... */
+    double resolution; /**< The option resolution. Smaller numbers, whether A, B or the difference, are unknown. */
 } picollo_block_comparison;
 
 /** A quantile of a snapshot, and the confidence interval for the quantile of the sampled distribution.
@@ -126,43 +107,29 @@ typedef struct picollo_block_comparison {
  * The ends are order statistics: observations number lower_count and upper_count, in ascending order. The binomial
  * distribution determines them, whatever the distribution of the values; see picollo_snapshot_quantile_interval. */
 typedef struct picollo_quantile_interval {
-    /** The requested quantile, between 0 and 1. */
-    double quantile;
-    /** The requested confidence, between 0 and 1. */
-    double confidence;
+    double quantile; /**< The requested quantile, between 0 and 1. */
+    double confidence; /**< The requested confidence, between 0 and 1. */
     /** The confidence of this interval. It is slightly higher than requested, because observations are discrete. It
      * is lower only if there are too few observations, so that an end is missing that is not a limit of all values. */
     double coverage;
-    /** Observations in range. */
-    uint64_t total_count;
-    /** Number of the observation that is the quantile of the snapshot: the nearest rank. */
-    uint64_t target_count;
-    /** The midpoint of its bucket. */
-    uint64_t value;
-    /** The smallest value in the bucket of observation number lower_count; 0 if lower_count is 0. */
-    uint64_t lower;
+    uint64_t total_count; /**< Observations in range. */
+    uint64_t target_count; /**< Number of the observation that is the quantile of the snapshot: the nearest rank. */
+    uint64_t value; /**< The midpoint of its bucket. */
+    uint64_t lower; /**< The smallest value in the bucket of observation number lower_count; 0 if lower_count is 0. */
     /** The largest value in the bucket of observation number upper_count; UINT64_MAX if upper_count is 0. */
     uint64_t upper;
-    /** The midpoint of the bucket that begins at lower; 0 if lower_count is 0. */
-    uint64_t lower_midpoint;
-    /** The midpoint of the bucket that ends at upper; UINT64_MAX if upper_count is 0. */
-    uint64_t upper_midpoint;
-    /** Number of the observation at the lower end; 0 if there are too few. */
-    uint64_t lower_count;
-    /** Number of the observation at the upper end; 0 if there are too few. */
-    uint64_t upper_count;
-    /** Width of the widest of the three buckets: the resolution of the snapshot. */
-    uint64_t bucket_width;
+    uint64_t lower_midpoint; /**< The midpoint of the bucket that begins at lower; 0 if lower_count is 0. */
+    uint64_t upper_midpoint; /**< The midpoint of the bucket that ends at upper; UINT64_MAX if upper_count is 0. */
+    uint64_t lower_count; /**< Number of the observation at the lower end; 0 if there are too few. */
+    uint64_t upper_count; /**< Number of the observation at the upper end; 0 if there are too few. */
+    uint64_t bucket_width; /**< Width of the widest of the three buckets: the resolution of the snapshot. */
 } picollo_quantile_interval;
 
 /** How snapshot B differs from snapshot A. See picollo_compare. */
 typedef struct picollo_comparison {
-    /** A's quantile and its interval. */
-    picollo_quantile_interval a;
-    /** B's quantile and its interval. */
-    picollo_quantile_interval b;
-    /** B's quantile minus A's, between midpoints. */
-    double difference;
+    picollo_quantile_interval a; /**< A's quantile and its interval. */
+    picollo_quantile_interval b; /**< B's quantile and its interval. */
+    double difference; /**< B's quantile minus A's, between midpoints. */
     /** Lower end of the difference's interval, between midpoints; minus infinity if there are too few observations. */
     double difference_lower;
     /** Upper end of the difference's interval, between midpoints; infinity if there are too few observations. */
@@ -176,10 +143,8 @@ typedef struct picollo_comparison {
     double smallest_detectable;
     /** Mann and Whitney's U: the number of pairs in which B's value is larger; ties count half. */
     double mann_whitney_u;
-    /** Distance of U from its expectation in standard deviations, with B's sign. */
-    double mann_whitney_z;
-    /** Two-sided probability of such a U if there were no difference. */
-    double mann_whitney_p;
+    double mann_whitney_z; /**< Distance of U from its expectation in standard deviations, with B's sign. */
+    double mann_whitney_p; /**< Two-sided probability of such a U if there were no difference. */
     /** The common-language effect: the probability that a value of B is larger than one of A; ties count half. */
     double common_language;
     /** Cliff's delta: the probability that a value of B is larger than one of A, minus the probability that it is
@@ -193,52 +158,35 @@ typedef struct picollo_comparison {
     double ks_p;
     /** Cohen's d: the difference of the means divided by the pooled standard deviation; NaN if that is zero. */
     double cohens_d;
-    /** PICOLLO_VERDICT_...: what it amounts to. */
-    uint32_t verdict;
-    /** PICOLLO_COMPARISON_.... */
-    uint32_t flags;
+    uint32_t verdict; /**< PICOLLO_VERDICT_...: what it amounts to. */
+    uint32_t flags; /**< PICOLLO_COMPARISON_.... */
 } picollo_comparison;
 
 /** The difference between a new run and earlier ones. */
 typedef struct picollo_run_comparison {
-    /** Number of earlier runs. */
-    uint64_t run_count;
+    uint64_t run_count; /**< Number of earlier runs. */
     /** The requested confidence, between 0 and 1: one minus the false positive rate on unchanged code. */
     double confidence;
     /** Upper bound of the false positive rate for any distribution of runs, if their order does not matter: 2 /
      * (run_count + 1). */
     double alarm_bound;
-    /** The mean of the earlier runs. */
-    double mean;
-    /** The standard deviation of the earlier runs. */
-    double deviation;
-    /** The smallest of the earlier runs. */
-    double lowest;
-    /** The largest of the earlier runs. */
-    double highest;
-    /** The new run. */
-    double value;
-    /** The new run minus the mean. */
-    double difference;
-    /** Lower end of its interval; minus infinity if there are too few runs. */
-    double difference_lower;
-    /** Upper end of its interval; infinity if there are too few runs. */
-    double difference_upper;
-    /** A difference must exceed this to count. */
-    double margin;
+    double mean; /**< The mean of the earlier runs. */
+    double deviation; /**< The standard deviation of the earlier runs. */
+    double lowest; /**< The smallest of the earlier runs. */
+    double highest; /**< The largest of the earlier runs. */
+    double value; /**< The new run. */
+    double difference; /**< The new run minus the mean. */
+    double difference_lower; /**< Lower end of its interval; minus infinity if there are too few runs. */
+    double difference_upper; /**< Upper end of its interval; infinity if there are too few runs. */
+    double margin; /**< A difference must exceed this to count. */
     /** The true difference that is detected with the probability in the options (default 0.8); infinity if there are
      * too few runs. */
     double smallest_detectable;
-    /** The correlation of each run with the next. */
-    double lag1;
-    /** The variance of their mean, divided by that of as many independent runs. */
-    double inflation;
-    /** PICOLLO_VERDICT_.... */
-    uint32_t verdict;
-    /** PICOLLO_COMPARISON_.... */
-    uint32_t flags;
-    /** The option resolution. */
-    double resolution;
+    double lag1; /**< The correlation of each run with the next. */
+    double inflation; /**< The variance of their mean, divided by that of as many independent runs. */
+    uint32_t verdict; /**< PICOLLO_VERDICT_.... */
+    uint32_t flags; /**< PICOLLO_COMPARISON_.... */
+    double resolution; /**< The option resolution. */
 } picollo_run_comparison;
 
 /** Reports a quantile and its confidence interval for the distribution that was sampled. The ends of the interval are
@@ -321,12 +269,9 @@ PICOLLO_STATUS picollo_comparison_format(const picollo_comparison *comparison, c
  * aligned to 64 bytes. The remaining two cycles per call are the resolution; smaller differences are not reported.
  * Times are in picoseconds per call.
  *
- * Between blocks the benchmark watches steal, CPU time and pressure of the machine, if the system reports them. A
- * block is disturbed if, in a tenth of a second or more around it, more than a twentieth of the time was taken: by
- * the host, or by other programs while something had to wait for a CPU. Disturbed blocks are left out. If more than
- * half are disturbed, all count: A and B alternate, so the disturbance affects both, and the width of the interval
- * shows it. If that interval is inconclusive, the comparison has PICOLLO_COMPARISON_NOISY and no verdict: a larger
- * budget may help. PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
+ * Blocks that the host or other programs disturbed are left out. If more than half are disturbed, all count. If the
+ * interval is then inconclusive, the comparison has PICOLLO_COMPARISON_NOISY and no verdict: a larger budget may help.
+ * docs/is-it-faster.md has the rule. PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
  *
  * Without a PMU, picollo compare --why counts the instructions of two programs exactly. Under Valgrind, times of
  * benchmarks are meaningless (PICOLLO_BENCHMARK_SIMULATED).
@@ -358,28 +303,21 @@ typedef struct picollo_benchmark picollo_benchmark;
 
 /** Options of a benchmark. */
 typedef struct picollo_benchmark_options {
-    /** sizeof(picollo_benchmark_options). */
-    uint32_t struct_size;
-    /** PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0. */
-    uint32_t flags;
-    /** Smallest number of blocks, unless the budget is spent. 0: 20. */
-    uint32_t min_blocks;
-    /** Largest number of blocks. 0: 100,000. */
-    uint32_t max_blocks;
-    /** Calls per sample. 0: as many as fit into sample_seconds. */
-    uint64_t repetitions;
+    uint32_t struct_size; /**< sizeof(picollo_benchmark_options). */
+    uint32_t flags; /**< PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0. */
+    uint32_t min_blocks; /**< Smallest number of blocks, unless the budget is spent. 0: 20. */
+    uint32_t max_blocks; /**< Largest number of blocks. 0: 100,000. */
+    uint64_t repetitions; /**< Calls per sample. 0: as many as fit into sample_seconds. */
     /** Time limit in seconds; a started sample is finished. 0: 5. At least one block, of four samples, is always
      * measured. If a call takes longer than the whole budget, its samples have one call each. */
     double budget_seconds;
-    /** Seconds to warm up, for both together. 0: a tenth of the budget. */
-    double warm_up_seconds;
+    double warm_up_seconds; /**< Seconds to warm up, for both together. 0: a tenth of the budget. */
     /** Seconds per sample, at most an eighth of the budget. 0: 0.0002, or a hundredth of the budget if that is less. */
     double sample_seconds;
     /** 0: it ends when the answer can no longer change. Positive: it ends when half the width of the difference's
      * interval is at most this share of A, or a tenth of the resolution. Negative: it ends only with the budget. */
     double precision;
-    /** Confidence of the interval, between 0 and 1. 0: 0.95. */
-    double confidence;
+    double confidence; /**< Confidence of the interval, between 0 and 1. 0: 0.95. */
     /** Differences up to this share of A do not matter. 0: 0.01; negative: no such threshold. */
     double relative_threshold;
     /** Smallest difference in seconds per call that can be resolved. 0: half a nanosecond (two cycles, which the
@@ -389,73 +327,48 @@ typedef struct picollo_benchmark_options {
 } picollo_benchmark_options;
 #define PICOLLO_BENCHMARK_OPTIONS_INIT {sizeof(picollo_benchmark_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
+/** How often an event occurred per call. */
+typedef struct picollo_benchmark_counts {
+    double a; /**< Count of A without that of empty samples; NaN if nothing was counted. */
+    double b; /**< Count of B without that of empty samples; NaN if nothing was counted. */
+    int32_t status; /**< 0, or why there is no count: the number of the status. */
+    uint32_t reserved; /**< 0. */
+} picollo_benchmark_counts;
+
+/** What else the machine did. Unknown numbers are NaN. */
+typedef struct picollo_benchmark_disturbance {
+    uint64_t block_count; /**< Measured blocks. */
+    uint64_t disturbed_count; /**< Measured blocks that were disturbed from outside. */
+    /** Measured blocks that were left out of the verdict. 0 if all count, because more than half were disturbed or
+     * all were to be kept. */
+    uint64_t left_out_count;
+    double seconds; /**< Seconds that were watched: since the benchmark was made, with the warm-up. */
+    double steal_seconds; /**< Seconds that the host took from the CPUs that the program may run on. */
+    double others_seconds; /**< Seconds of CPU time that other programs took on these CPUs. */
+    double pressure_seconds; /**< Seconds in which something, this program or another, had to wait for a CPU. */
+    double frequency_low; /**< Lowest observed frequency of the CPU on which the benchmark was made, in hertz. */
+    double frequency_high; /**< Highest observed frequency of that CPU, in hertz. */
+    uint32_t cpu_count; /**< CPUs that the program may run on; 0: unknown. */
+    uint32_t reserved; /**< 0. */
+} picollo_benchmark_disturbance;
+
 /** The results of a benchmark. Times are in picoseconds. */
 typedef struct picollo_benchmark_outcome {
     /** The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
      * exactly the difference. They may be below zero if a call takes almost no time. */
     picollo_block_comparison blocks;
-    /** Median time of an empty sample with A's number of calls, which was subtracted. */
-    double overhead_a;
-    /** Median time of an empty sample with B's number of calls, which was subtracted. */
-    double overhead_b;
-    /** Calls of A in each sample. */
-    uint64_t repetitions_a;
-    /** Calls of B in each sample: the same number, unless the two differ fourfold. */
-    uint64_t repetitions_b;
-    /** Samples of each side: two per block. */
-    uint64_t sample_count;
-    /** Since the benchmark was made. */
-    uint64_t elapsed;
-    /** Half the interval of overhead_a, at 95 %. */
-    double overhead_error_a;
-    /** Half the interval of overhead_b, at 95 %. */
-    double overhead_error_b;
-    /** Number of empty samples. */
-    uint64_t empty_count;
-    /** PICOLLO_BENCHMARK_... */
-    uint32_t flags;
-    /** 0. */
-    uint32_t reserved;
+    double overhead_a; /**< Median time of an empty sample with A's number of calls, which was subtracted. */
+    double overhead_b; /**< Median time of an empty sample with B's number of calls, which was subtracted. */
+    uint64_t repetitions_a; /**< Calls of A in each sample. */
+    uint64_t repetitions_b; /**< Calls of B in each sample: the same number, unless the two differ fourfold. */
+    uint64_t sample_count; /**< Samples of each side: two per block. */
+    uint64_t elapsed; /**< Since the benchmark was made. */
+    double overhead_error_a; /**< Half the interval of overhead_a, at 95 %. */
+    double overhead_error_b; /**< Half the interval of overhead_b, at 95 %. */
+    uint64_t empty_count; /**< Number of empty samples. */
+    uint32_t flags; /**< PICOLLO_BENCHMARK_... */
+    uint32_t reserved; /**< 0. */
 } picollo_benchmark_outcome;
-
-/** What else the machine did. Unknown numbers are NaN. */
-typedef struct picollo_benchmark_disturbance {
-    /** Measured blocks. */
-    uint64_t block_count;
-    /** Measured blocks that were disturbed from outside. */
-    uint64_t disturbed_count;
-    /** Measured blocks that were left out of the verdict. 0 if all count, because more than half were disturbed or
-     * all were to be kept. */
-    uint64_t left_out_count;
-    /** Seconds that were watched: since the benchmark was made, with the warm-up. */
-    double seconds;
-    /** Seconds that the host took from the CPUs that the program may run on. */
-    double steal_seconds;
-    /** Seconds of CPU time that other programs took on these CPUs. */
-    double others_seconds;
-    /** Seconds in which something, this program or another, had to wait for a CPU. */
-    double pressure_seconds;
-    /** Lowest observed frequency of the CPU on which the benchmark was made, in hertz. */
-    double frequency_low;
-    /** Highest observed frequency of that CPU, in hertz. */
-    double frequency_high;
-    /** CPUs that the program may run on; 0: unknown. */
-    uint32_t cpu_count;
-    /** 0. */
-    uint32_t reserved;
-} picollo_benchmark_disturbance;
-
-/** How often an event occurred per call. */
-typedef struct picollo_benchmark_counts {
-    /** Count of A without that of empty samples; NaN if nothing was counted. */
-    double a;
-    /** Count of B without that of empty samples; NaN if nothing was counted. */
-    double b;
-    /** 0, or why there is no count: the number of the status. */
-    int32_t status;
-    /** 0. */
-    uint32_t reserved;
-} picollo_benchmark_counts;
 
 /** Makes a benchmark, which may also count events on the calling thread. Unavailable events stay as entries without
  * counts.
@@ -495,12 +408,6 @@ PICOLLO_STATUS picollo_benchmark_done(picollo_benchmark *benchmark, picollo_erro
  * Otherwise: as picollo_benchmark_done. */
 PICOLLO_STATUS picollo_benchmark_done_after(picollo_benchmark *benchmark, uint64_t picoseconds,
     picollo_error *error);
-
-/** Reports the spent share of the budget, 0 to 1. The benchmark may end long before it is 1.
- *
- * Threads: one at a time.
- * Cost: reads the clock. */
-PICOLLO_STATUS picollo_benchmark_progress(const picollo_benchmark *benchmark, double *out);
 
 /** Reports the results so far, and what else the machine did. Unknown numbers are NaN. On systems other than Linux
  * out_noise is unknown, and no block is disturbed.
@@ -556,20 +463,13 @@ PICOLLO_STATUS picollo_benchmark_format(const picollo_benchmark *benchmark, cons
 
 /** A figure over many scopes: the figure of the sums of events, and the interval of its true value. */
 typedef struct picollo_figure_estimate {
-    /** The figure of the sums, not the mean of the scopes' figures. */
-    double value;
-    /** Lower end of the interval; NaN if there are too few scopes. */
-    double lower;
-    /** Upper end of the interval; NaN if there are too few scopes. */
-    double upper;
-    /** The requested confidence. */
-    double confidence;
-    /** Number of scopes. */
-    uint64_t scopes;
-    /** PICOLLO_FIGURE_.... */
-    uint32_t flags;
-    /** 0. */
-    uint32_t reserved;
+    double value; /**< The figure of the sums, not the mean of the scopes' figures. */
+    double lower; /**< Lower end of the interval; NaN if there are too few scopes. */
+    double upper; /**< Upper end of the interval; NaN if there are too few scopes. */
+    double confidence; /**< The requested confidence. */
+    uint64_t scopes; /**< Number of scopes. */
+    uint32_t flags; /**< PICOLLO_FIGURE_.... */
+    uint32_t reserved; /**< 0. */
 } picollo_figure_estimate;
 
 /** Estimates a figure over many scopes, with the interval of the true one. It uses the sums of events, not the mean

@@ -63,37 +63,27 @@ typedef struct picollo_double_snapshot picollo_double_snapshot;
 /** Options of a histogram of doubles. */
 typedef struct picollo_double_options {
     uint32_t struct_size;
-    /** PICOLLO_DOUBLE_... or 0. */
-    uint32_t flags;
+    uint32_t flags; /**< PICOLLO_DOUBLE_... or 0. */
     /** Largest relative distance between a value and what is reported for it, clamped to 1e-4 ..= 0.1. 0, negative or
      * NaN: 0.001. */
     double relative_error;
-    /** Limit of all memory in bytes; 0: no limit. Values that do not fit are counted as lost. */
-    uint64_t max_bytes;
+    uint64_t max_bytes; /**< Limit of all memory in bytes; 0: no limit. Values that do not fit are counted as lost. */
 } picollo_double_options;
 #define PICOLLO_DOUBLE_OPTIONS_INIT {sizeof(picollo_double_options), 0, 0, 0}
 
 /** Totals and moments of doubles. Numbers that do not exist are NaN. */
 typedef struct picollo_double_statistics {
-    /** Observations with a finite value; saturates at UINT64_MAX. */
-    uint64_t count;
-    /** Observations that were NaN or infinite; not part of anything else here. */
-    uint64_t not_finite;
-    /** Observations that found no memory for their bucket; not part of anything else here. */
-    uint64_t lost;
+    uint64_t count; /**< Observations with a finite value; saturates at UINT64_MAX. */
+    uint64_t not_finite; /**< Observations that were NaN or infinite; not part of anything else here. */
+    uint64_t lost; /**< Observations that found no memory for their bucket; not part of anything else here. */
     /** Sum of the buckets' midpoints, each within the relative error of its values; or exact and rounded once, if the
      * histogram keeps it. 0 if empty; infinite beyond the largest double. */
     double sum;
-    /** Smallest value, within the relative error, or exact; NaN when empty. */
-    double min;
-    /** Largest value, within the relative error, or exact; NaN when empty. */
-    double max;
-    /** The sum divided by the count, computed without overflow; NaN if empty. */
-    double mean;
-    /** Population standard deviation of the midpoints; NaN when empty. */
-    double stddev;
-    /** The stated error of the layout. */
-    double relative_error;
+    double min; /**< Smallest value, within the relative error, or exact; NaN when empty. */
+    double max; /**< Largest value, within the relative error, or exact; NaN when empty. */
+    double mean; /**< The sum divided by the count, computed without overflow; NaN if empty. */
+    double stddev; /**< Population standard deviation of the midpoints; NaN when empty. */
+    double relative_error; /**< The stated error of the layout. */
 } picollo_double_statistics;
 
 /** Makes an empty histogram of doubles.
@@ -171,27 +161,21 @@ PICOLLO_STATUS picollo_double_histogram_footprint(const picollo_double_histogram
 
 /** A run of doubles that share one count. */
 typedef struct picollo_double_bucket {
-    /** Smallest value of the bucket. */
-    double lower;
-    /** Largest value of the bucket. */
-    double upper;
+    double lower; /**< Smallest value of the bucket. */
+    double upper; /**< Largest value of the bucket. */
     /** The reported value: the middle between the ends, within the error of every value in the bucket. */
     double midpoint;
-    /** Number of observations. */
-    uint64_t count;
+    uint64_t count; /**< Number of observations. */
 } picollo_double_bucket;
 
 /** A percentile of doubles. */
 typedef struct picollo_double_percentile {
-    /** The rank, 0 to 100: a hundred times the quantile. */
-    double rank;
-    /** The reported value of the observation; NaN in an empty summary. */
-    double value;
+    double rank; /**< The rank, 0 to 100: a hundred times the quantile. */
+    double value; /**< The reported value of the observation; NaN in an empty summary. */
     /** Number of the observation among all in ascending order, from 1; saturates at UINT64_MAX; 0 in an empty
      * summary. */
     uint64_t target_count;
-    /** The bucket of the observation, with its count. */
-    picollo_double_bucket bucket;
+    picollo_double_bucket bucket; /**< The bucket of the observation, with its count. */
 } picollo_double_percentile;
 
 /** Makes a snapshot of a histogram's present interval, and leaves the counts there. Without a histogram it is empty,
@@ -260,12 +244,10 @@ PICOLLO_STATUS picollo_double_snapshot_merge(picollo_double_snapshot *into,
 
 /** Statistics of one interval, with the percentiles that were asked for. */
 typedef struct picollo_double_summary {
-    /** Totals and moments. */
-    picollo_double_statistics statistics;
+    picollo_double_statistics statistics; /**< Totals and moments. */
     /** The caller's array. Texts show those at PICOLLO_DEFAULT_RANKS. NULL if percentiles_length is 0. */
     const picollo_double_percentile *percentiles;
-    /** Number of percentiles. */
-    size_t percentiles_length;
+    size_t percentiles_length; /**< Number of percentiles. */
 } picollo_double_summary;
 
 /** Summarizes: statistics, and the percentiles at these ranks. An empty snapshot has a summary too: totals and targets

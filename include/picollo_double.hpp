@@ -55,20 +55,14 @@ private:
 /** The summary for people, without title and unit: a few lines, without a line break at the end. */
 inline std::ostream &operator<<(std::ostream &out, const double_summary &value)
 {
-    char text[2048];
-    std::size_t length = 0;
     const picollo_double_summary all = value.native();
-    if (picollo_double_summary_format(&all, "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
-        out.setstate(std::ios_base::failbit);
-        return out;
-    }
-    return out.write(text, static_cast<std::streamsize>(length));
+    return detail::print(out, picollo_double_summary_format, &all, "", PICOLLO_TEXT_HUMAN);
 }
 
 /** Counts of doubles in one interval. Holds no reference to the histogram that they were taken from. */
-class double_snapshot {
+class double_snapshot : public detail::handle<picollo_double_snapshot, picollo_double_snapshot_free> {
 public:
-    explicit double_snapshot(picollo_double_snapshot *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     /** An empty one. */
     static outcome<double_snapshot> create()
@@ -113,11 +107,6 @@ public:
     {
         return detail::done(picollo_double_snapshot_merge(native(), other.native()));
     }
-
-    picollo_double_snapshot *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_double_snapshot, picollo_double_snapshot_free> handle_;
 };
 
 /** Options: each method sets the field of picollo_double_options or the flag PICOLLO_DOUBLE_... of its name. */
@@ -130,10 +119,9 @@ public:
 };
 
 /** Counts doubles of both signs and all magnitudes within a relative error. Any number of threads may record. */
-class double_histogram {
+class double_histogram : public detail::handle<picollo_double_histogram, picollo_double_histogram_free> {
 public:
-    /** Takes over a reference. */
-    explicit double_histogram(picollo_double_histogram *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     static outcome<double_histogram> create(const double_options &how = double_options())
     {
@@ -188,11 +176,6 @@ public:
     {
         return detail::answer<std::size_t>(picollo_double_histogram_footprint, native());
     }
-
-    picollo_double_histogram *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_double_histogram, picollo_double_histogram_free> handle_;
 };
 
 } } // namespace picollo

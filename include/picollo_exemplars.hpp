@@ -240,10 +240,9 @@ private:
  *     slow.collect();
  *     std::cout << slow.text();                // why those above P99 were slow, and the slowest with their traces
  */
-class exemplars {
+class exemplars : public detail::handle<picollo_exemplars, picollo_exemplars_free> {
 public:
-    /** Takes over a reference. */
-    explicit exemplars(picollo_exemplars *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     static outcome<exemplars> create(const histogram &of, const exemplars_options &how = exemplars_options())
     {
@@ -309,15 +308,11 @@ public:
         return detail::done(picollo_exemplars_publish(native(), where.native(), id));
     }
 
-    picollo_exemplars *native() const noexcept { return handle_.get(); }
-
 private:
     outcome<std::string> format(std::uint32_t form) const
     {
         return detail::written(picollo_exemplars_format, native(), form);
     }
-
-    detail::handle<picollo_exemplars, picollo_exemplars_free> handle_;
 };
 
 } } // namespace picollo

@@ -173,10 +173,9 @@ public:
 };
 
 /** Counts 64-bit values in buckets with a bounded relative error. */
-class histogram {
+class histogram : public detail::handle<picollo_histogram, picollo_histogram_free> {
 public:
-    /** Takes over a reference. */
-    explicit histogram(picollo_histogram *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     static outcome<histogram> create(const options &how = options())
     {
@@ -247,11 +246,6 @@ public:
     {
         return detail::answer<std::size_t>(picollo_histogram_footprint, native());
     }
-
-    picollo_histogram *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_histogram, picollo_histogram_free> handle_;
 };
 
 /** Measures the time from here to the end of the block, and records it. The histogram or writer must outlive the scope.

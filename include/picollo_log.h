@@ -24,14 +24,6 @@ extern "C" {
  *
  * The library writes three encodings. It reads these and HdrHistogram's older ones, as bytes or as base64.
  *
- *     size_t length = 0;
- *     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, NULL, 0, &length);
- *     void *bytes = malloc(length);
- *     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, bytes, length, &length);
- *     ...
- *     picollo_snapshot *copy;
- *     if (picollo_snapshot_decode(bytes, length, 0, &copy) != PICOLLO_OK) ...
- *
  * HdrHistogram's encodings hold only the counts of HdrHistogram's layouts (see significant_digits). They omit counts
  * out of range, lost counts, the smallest trackable value and the time. The native encoding holds everything.
  *
@@ -170,25 +162,18 @@ typedef struct picollo_log_reader picollo_log_reader;
 
 /** A line of a log, without its histogram. Unknown times are NaN. */
 typedef struct picollo_log_interval {
-    /** Start of the interval in seconds since 1970, or since the origin of the log's times. */
-    double start_seconds;
-    /** End of the interval. */
-    double end_seconds;
+    double start_seconds; /**< Start of the interval in seconds since 1970, or since the origin of the log's times. */
+    double end_seconds; /**< End of the interval. */
     /** The largest value in millions, as written in the log; NaN if it is not a number. The histogram is more exact. */
     double max;
-    /** Start of the log, in seconds since 1970. */
-    double log_start_seconds;
-    /** The number that is added to the timestamps of the log. */
-    double log_base_seconds;
-    /** Bytes of the log read so far (of the copy, if the text is in UTF-16). */
-    uint64_t position;
-    /** Number of the line that was read last, from 1. */
-    uint64_t line;
+    double log_start_seconds; /**< Start of the log, in seconds since 1970. */
+    double log_base_seconds; /**< The number that is added to the timestamps of the log. */
+    uint64_t position; /**< Bytes of the log read so far (of the copy, if the text is in UTF-16). */
+    uint64_t line; /**< Number of the line that was read last, from 1. */
     /** Tag that distinguishes histograms of the same time; "" without a tag. UTF-8, NUL-terminated. It belongs to the
      * reader, until the next interval is read. */
     const char *tag;
-    /** Length of the tag in bytes. */
-    size_t tag_length;
+    size_t tag_length; /**< Length of the tag in bytes. */
 } picollo_log_interval;
 
 /** Makes a reader of a log in UTF-8, or in UTF-16 of either byte order with a byte order mark (as HdrHistogram.NET

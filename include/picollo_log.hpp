@@ -105,7 +105,7 @@ public:
     /** Start of the log in seconds since 1970; NaN while it is unknown, which is before the first interval. */
     double start_seconds() const noexcept { return read_.log_start_seconds; }
 
-    picollo_log_reader *native() const noexcept { return handle_.get(); }
+    picollo_log_reader *native() const noexcept { return handle_.native(); }
 
 private:
     log_reader(std::unique_ptr<const std::string> text, picollo_log_reader *owned) noexcept

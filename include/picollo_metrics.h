@@ -86,34 +86,27 @@ typedef struct picollo_registry picollo_registry;
 /** A name and a value that distinguish metrics with the same name. The name consists of letters, digits and
  * underscores. It begins with neither a digit nor two underscores, and is not le. The value is any UTF-8. */
 typedef struct picollo_label {
-    /** Its name; NUL-terminated. */
-    const char *name;
-    /** Its value; NUL-terminated. */
-    const char *value;
+    const char *name; /**< Its name; NUL-terminated. */
+    const char *value; /**< Its value; NUL-terminated. */
 } picollo_label;
 
 /** The description of a metric; only the name must be set. Strings are NUL-terminated UTF-8, and NULL means "".
  * Everything is copied. */
 typedef struct picollo_metric_options {
     uint32_t struct_size;
-    /** PICOLLO_METRIC_... or 0. */
-    uint32_t flags;
+    uint32_t flags; /**< PICOLLO_METRIC_... or 0. */
     /** Values and bounds are divided by this before they are written: 1e9 converts nanoseconds to seconds. 0: 1. */
     double divisor;
-    /** Number of labels. */
-    uint64_t labels_length;
-    /** Time at which counting began, in nanoseconds since 1970. 0: now. */
-    uint64_t created_unix_nanos;
+    uint64_t labels_length; /**< Number of labels. */
+    uint64_t created_unix_nanos; /**< Time at which counting began, in nanoseconds since 1970. 0: now. */
     /** Letters, digits, underscores and colons; not a digit first: request_seconds. Dots, hyphens and slashes are for
      * OpenTelemetry; Prometheus sees underscores instead. Metrics of one kind may share a name, with different
      * labels. */
     const char *name;
-    /** The meaning, for people; the same for all metrics of one name. */
-    const char *help;
+    const char *help; /**< The meaning, for people; the same for all metrics of one name. */
     /** Such as seconds; the name must end with it, after an underscore. The same for all metrics of one name. */
     const char *unit;
-    /** The labels, in any order. */
-    const picollo_label *labels;
+    const picollo_label *labels; /**< The labels, in any order. */
     /** Largest number of exponential buckets with counts; more become coarser. 0: 320; UINT32_MAX: any number. */
     uint32_t max_buckets;
     uint32_t reserved;
@@ -277,18 +270,12 @@ void picollo_metric_gauge_free(picollo_metric_gauge *gauge);
  * at most 128 characters together, which is the standard's limit. A trace's identifier takes 40 of them and a span's
  * 23. */
 typedef struct picollo_metric_exemplar {
-    /** The value as recorded. It is divided like the metric's values. */
-    double value;
-    /** Time of the observation, in nanoseconds since 1970; 0 if unknown. */
-    uint64_t unix_nanos;
-    /** The trace, as in W3C's traceparent; written as the label trace_id. */
-    uint8_t trace_id[16];
-    /** The span in the trace; written as the label span_id. */
-    uint8_t span_id[8];
-    /** Further labels, with other names. */
-    const picollo_label *labels;
-    /** Number of labels. */
-    size_t labels_length;
+    double value; /**< The value as recorded. It is divided like the metric's values. */
+    uint64_t unix_nanos; /**< Time of the observation, in nanoseconds since 1970; 0 if unknown. */
+    uint8_t trace_id[16]; /**< The trace, as in W3C's traceparent; written as the label trace_id. */
+    uint8_t span_id[8]; /**< The span in the trace; written as the label span_id. */
+    const picollo_label *labels; /**< Further labels, with other names. */
+    size_t labels_length; /**< Number of labels. */
 } picollo_metric_exemplar;
 
 /** Replaces the exemplars that are written with a metric. Everything is copied.
@@ -327,14 +314,11 @@ typedef struct picollo_server picollo_server;
 /** Options of a server. Strings are NUL-terminated UTF-8, and copied. */
 typedef struct picollo_server_options {
     uint32_t struct_size;
-    /** Largest number of connections at the same time; more get a 503 at once. 0: 16. */
-    uint32_t connections;
+    uint32_t connections; /**< Largest number of connections at the same time; more get a 503 at once. 0: 16. */
     /** Longest time to receive a request, up to 3600. Sending the answer may take twice as long. 0: 5. */
     double timeout_seconds;
-    /** Path of the metrics, without a space and "#&<>?. The path / links to it. NULL: /metrics. */
-    const char *path;
-    /** Further names of a server on a loopback address, separated by commas. NULL: none. */
-    const char *hosts;
+    const char *path; /**< Path of the metrics, without a space and "#&<>?. The path / links to it. NULL: /metrics. */
+    const char *hosts; /**< Further names of a server on a loopback address, separated by commas. NULL: none. */
 } picollo_server_options;
 #define PICOLLO_SERVER_OPTIONS_INIT {sizeof(picollo_server_options), 0, 0, NULL, NULL}
 

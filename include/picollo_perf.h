@@ -44,46 +44,29 @@ extern "C" {
 
 /** An event that can be counted. picollo_event_parse makes one, or fill in the fields. */
 typedef struct picollo_event {
-    /** The event's number within its type. */
-    uint64_t config;
-    /** Further configuration; the address of a breakpoint. */
-    uint64_t config1;
-    /** Further configuration; the length of a breakpoint. */
-    uint64_t config2;
-    /** Further configuration. */
-    uint64_t config3;
+    uint64_t config; /**< The event's number within its type. */
+    uint64_t config1; /**< Further configuration; the address of a breakpoint. */
+    uint64_t config2; /**< Further configuration; the length of a breakpoint. */
+    uint64_t config3; /**< Further configuration. */
     /** Value of one count in unit; 1 if the PMU does not define it. 0 means 1, for events that are filled in by hand. */
     double scale;
-    /** The kernel's event type. */
-    uint32_t type;
-    /** Breakpoints: 1 read, 2 write, 3 both, 4 execute. */
-    uint32_t bp_type;
-    /** PICOLLO_EVENT_...; 0: the session's choice. */
-    uint32_t modifiers;
-    /** 0. */
-    uint32_t reserved;
-    /** Unit of the scaled count, NUL-terminated. */
-    char unit[16];
-    /** Display name, NUL-terminated. */
-    char name[128];
+    uint32_t type; /**< The kernel's event type. */
+    uint32_t bp_type; /**< Breakpoints: 1 read, 2 write, 3 both, 4 execute. */
+    uint32_t modifiers; /**< PICOLLO_EVENT_...; 0: the session's choice. */
+    uint32_t reserved; /**< 0. */
+    char unit[16]; /**< Unit of the scaled count, NUL-terminated. */
+    char name[128]; /**< Display name, NUL-terminated. */
 } picollo_event;
 
 /** What this machine can count. */
 typedef struct picollo_perf_info {
-    /** 1: CPU cycles can be counted here and now. */
-    uint32_t pmu_available;
-    /** 1: counters can be read in user space. */
-    uint32_t user_read_available;
-    /** Number of counters for one event each; 0 if unknown. */
-    uint32_t fixed_counters;
-    /** Number of counters for any event; 0 if unknown. */
-    uint32_t programmable_counters;
-    /** /proc/sys/kernel/perf_event_paranoid; INT32_MIN if it cannot be read. */
-    int32_t paranoid;
-    /** 1: under a hypervisor. */
-    uint32_t hypervisor;
-    /** Explains missing parts and how to get them; empty if nothing is missing. */
-    char explanation[480];
+    uint32_t pmu_available; /**< 1: CPU cycles can be counted here and now. */
+    uint32_t user_read_available; /**< 1: counters can be read in user space. */
+    uint32_t fixed_counters; /**< Number of counters for one event each; 0 if unknown. */
+    uint32_t programmable_counters; /**< Number of counters for any event; 0 if unknown. */
+    int32_t paranoid; /**< /proc/sys/kernel/perf_event_paranoid; INT32_MIN if it cannot be read. */
+    uint32_t hypervisor; /**< 1: under a hypervisor. */
+    char explanation[480]; /**< Explains missing parts and how to get them; empty if nothing is missing. */
 } picollo_perf_info;
 
 /** Finds the event that a text names:
@@ -145,13 +128,8 @@ PICOLLO_STATUS picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
  * process tries the instruction first. If somebody forbids it later, while the session is in use, the next reading
  * raises SIGSEGV (on aarch64 SIGILL), which ends the process. This happens after writing 0 to /sys/devices/cpu/rdpmc
  * or kernel.perf_user_access, and after a move to another hypervisor. No check can prevent it, because there is no
- * warning. To exclude it, use PICOLLO_SESSION_SYSCALL_ONLY, or set the environment variable PICOLLO_RDPMC:
- *
- *     auto, on, 1   as above; the default
- *     off, 0        never read in user space; so does every value that is not listed here
- *     force         read in user space without trying it in a child: for simulators that handle the fault
- *
- * picollo_perf_probe reports whether counters are read in user space, and if not, why.
+ * warning. PICOLLO_SESSION_SYSCALL_ONLY excludes it, and so does the environment variable PICOLLO_RDPMC=off
+ * (docs/counters.md). picollo_perf_probe reports whether counters are read in user space, and if not, why.
  *
  * Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
  *   thread, one at a time. In the child of a fork all calls except picollo_session_free return PICOLLO_ERR_FORKED,
@@ -219,17 +197,13 @@ typedef struct picollo_session picollo_session;
 /** Options of a session. By default it counts the calling thread on any CPU, in user space, from the start. */
 typedef struct picollo_session_options {
     uint32_t struct_size;
-    /** PICOLLO_SESSION_.... */
-    uint32_t flags;
-    /** Relative error of the histograms, as in picollo_histogram_options; 0: 0.001. */
-    double relative_error;
+    uint32_t flags; /**< PICOLLO_SESSION_.... */
+    double relative_error; /**< Relative error of the histograms, as in picollo_histogram_options; 0: 0.001. */
     /** 0: the calling thread; -1 with PICOLLO_SESSION_ON_CPU: everything on that CPU; otherwise the id of a thread,
      * as gettid returns it. */
     int32_t thread;
-    /** The CPU with PICOLLO_SESSION_ON_CPU; otherwise ignored: any CPU. */
-    int32_t cpu;
-    /** Width of the histograms' counters: 32 or 64; 0: 64. */
-    uint32_t counter_bits;
+    int32_t cpu; /**< The CPU with PICOLLO_SESSION_ON_CPU; otherwise ignored: any CPU. */
+    uint32_t counter_bits; /**< Width of the histograms' counters: 32 or 64; 0: 64. */
     uint32_t reserved;
 } picollo_session_options;
 #define PICOLLO_SESSION_OPTIONS_INIT {sizeof(picollo_session_options), 0, 0, 0, 0, 0, 0}
@@ -238,34 +212,23 @@ typedef struct picollo_session_options {
 typedef struct picollo_event_info {
     /** Records without a count. The histogram's total and this add up to the number of records. */
     uint64_t not_counted_count;
-    /** Number of events that a pair of reads in user space adds, after a calibration. */
-    uint64_t overhead_fast;
-    /** Number of events that a pair of reads by system call adds, after a calibration. */
-    uint64_t overhead_syscall;
-    /** 0, or why the event is not open. */
-    int32_t status;
-    /** The errno of the reason, or 0. */
-    int32_t os_errno;
-    /** Events of one group are scheduled together. UINT32_MAX: in none. */
-    uint32_t group;
-    /** PICOLLO_EVENT_INFO_.... */
-    uint32_t flags;
-    /** Remarks about the event; empty if it is counted as requested. */
-    char message[248];
+    uint64_t overhead_fast; /**< Number of events that a pair of reads in user space adds, after a calibration. */
+    uint64_t overhead_syscall; /**< Number of events that a pair of reads by system call adds, after a calibration. */
+    int32_t status; /**< 0, or why the event is not open. */
+    int32_t os_errno; /**< The errno of the reason, or 0. */
+    uint32_t group; /**< Events of one group are scheduled together. UINT32_MAX: in none. */
+    uint32_t flags; /**< PICOLLO_EVENT_INFO_.... */
+    char message[248]; /**< Remarks about the event; empty if it is counted as requested. */
 } picollo_event_info;
 
 /** One event's count over an interval. */
 typedef struct picollo_reading {
     /** The count, extrapolated if the event was multiplexed, minus the overhead if the session subtracts it. */
     uint64_t value;
-    /** The count as reported by the kernel. */
-    uint64_t raw;
-    /** Nanoseconds of the interval in which the event was enabled. */
-    uint64_t time_enabled;
-    /** Nanoseconds of the interval in which it was on the PMU. */
-    uint64_t time_running;
-    /** PICOLLO_READING_.... */
-    uint32_t flags;
+    uint64_t raw; /**< The count as reported by the kernel. */
+    uint64_t time_enabled; /**< Nanoseconds of the interval in which the event was enabled. */
+    uint64_t time_running; /**< Nanoseconds of the interval in which it was on the PMU. */
+    uint32_t flags; /**< PICOLLO_READING_.... */
     /** PICOLLO_OK, PICOLLO_ERR_NOT_COUNTED, or why the event is not open. Anything but 0 means that there is no value. */
     int32_t status;
 } picollo_reading;
@@ -304,9 +267,6 @@ PICOLLO_STATUS picollo_session_open(const char *const *specs, size_t length,
  * Threads: any thread; also in a child after a fork.
  * Cost: a few system calls per event. */
 void picollo_session_free(picollo_session *session);
-
-/** Reports the number of events, which is the number given. */
-PICOLLO_STATUS picollo_session_length(const picollo_session *session, size_t *out);
 
 /** Reports the event at an index, as it was given. */
 PICOLLO_STATUS picollo_session_event(const picollo_session *session, size_t index, picollo_event *out);

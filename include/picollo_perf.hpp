@@ -96,8 +96,10 @@ enum class read_mode : std::uint32_t { automatic = PICOLLO_READ_AUTO, syscall = 
 
 /** Counters that are read together, each with a histogram. Only the thread that made the session may call `read()`. Everything
  * else, and `read(read_mode::syscall)`, is for any thread, one at a time. */
-class session {
+class session : public detail::handle<picollo_session, picollo_session_free> {
 public:
+    using handle::handle;
+
     static outcome<session> create(span<const event> events, const session_options &how = session_options())
     {
         std::vector<picollo_event> native_events;
@@ -112,10 +114,6 @@ public:
     {
     }
 #endif
-    /** Takes over a native session. */
-    explicit session(picollo_session *owned) noexcept : handle_(owned) {}
-
-    outcome<std::size_t> size() const { return detail::answer<std::size_t>(picollo_session_length, native()); }
     outcome<picollo::event> event_at(std::size_t index) const
     {
         return detail::answer<picollo::event, picollo_event>(picollo_session_event, native(), index);
@@ -152,11 +150,6 @@ public:
     {
         return detail::made<picollo::histogram>(picollo_session_histogram_ref, native(), index);
     }
-
-    picollo_session *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_session, picollo_session_free> handle_;
 };
 
 /** The performance counters of this machine, and what is missing. */

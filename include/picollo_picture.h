@@ -52,12 +52,9 @@ extern "C" {
 /** The look of an SVG. */
 typedef struct picollo_picture_options {
     uint32_t struct_size;
-    /** PICOLLO_THEME_... */
-    uint32_t theme;
-    /** In CSS pixels, limited to 200 ..= 4000. 0: 720. */
-    uint32_t width;
-    /** In CSS pixels, limited to 150 ..= 4000. 0: 400. */
-    uint32_t height;
+    uint32_t theme; /**< PICOLLO_THEME_... */
+    uint32_t width; /**< In CSS pixels, limited to 200 ..= 4000. 0: 720. */
+    uint32_t height; /**< In CSS pixels, limited to 150 ..= 4000. 0: 400. */
 } picollo_picture_options;
 #define PICOLLO_PICTURE_OPTIONS_INIT {sizeof(picollo_picture_options), 0, 0, 0}
 

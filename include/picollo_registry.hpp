@@ -81,9 +81,9 @@ private:
 } // namespace detail
 
 /** A number of a registry that only grows. It may outlive the registry. Any thread may call. */
-class metric_counter {
+class metric_counter : public detail::handle<picollo_metric_counter, picollo_metric_counter_free> {
 public:
-    explicit metric_counter(picollo_metric_counter *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     /** One atomic addition. */
     void add(std::uint64_t count = 1) noexcept { picollo_metric_counter_add(native(), count); }
@@ -95,17 +95,12 @@ public:
         static_cast<void>(picollo_metric_counter_read(native(), &count));
         return count;
     }
-
-    picollo_metric_counter *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_metric_counter, picollo_metric_counter_free> handle_;
 };
 
 /** A number of a registry that goes up and down. It may outlive the registry. Any thread may call. */
-class metric_gauge {
+class metric_gauge : public detail::handle<picollo_metric_gauge, picollo_metric_gauge_free> {
 public:
-    explicit metric_gauge(picollo_metric_gauge *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     void set(double value) noexcept { picollo_metric_gauge_set(native(), value); }
     /** The value may be negative. */
@@ -118,20 +113,15 @@ public:
         static_cast<void>(picollo_metric_gauge_read(native(), &number));
         return number;
     }
-
-    picollo_metric_gauge *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_metric_gauge, picollo_metric_gauge_free> handle_;
 };
 
 /** Metrics with names and labels. It holds references to them. Any thread may call. */
-class registry {
+class registry : public detail::handle<picollo_registry, picollo_registry_free> {
 public:
+    using handle::handle;
+
     /** The media type of text(). */
     static constexpr const char *media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-    explicit registry(picollo_registry *owned) noexcept : handle_(owned) {}
 
     static outcome<registry> create() { return detail::made<registry>(picollo_registry_create); }
 
@@ -216,8 +206,6 @@ public:
         return detail::listed<unsigned char>(picollo_registry_encode, native(), static_cast<std::uint32_t>(format));
     }
 
-    picollo_registry *native() const noexcept { return handle_.get(); }
-
 private:
     /* It uses the registry's description of metrics. */
     friend class segment;
@@ -252,8 +240,6 @@ private:
         options.unit = known_as.unit.c_str();
         return whole ? add(&options) : PICOLLO_ERR_INVALID_ARGUMENT;
     }
-
-    detail::handle<picollo_registry, picollo_registry_free> handle_;
 };
 
 /** Options of a server; see picollo_server_options. Zero and empty mean the defaults. */
@@ -267,9 +253,9 @@ struct server_options {
 };
 
 /** Serves a registry's metrics over HTTP in its own threads, until it is destroyed or stopped. It keeps the registry. */
-class server {
+class server : public detail::handle<picollo_server, picollo_server_stop> {
 public:
-    explicit server(picollo_server *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     /** The address is 127.0.0.1:9464 or another with a port; a port; or unix:PATH. Port 0 is one that is free. */
     static outcome<server> start(
@@ -294,12 +280,7 @@ public:
     outcome<std::string> address() const { return detail::written(picollo_server_address, native()); }
 
     /** Ends it, and waits for its threads. May be called again. */
-    void stop() noexcept { handle_ = decltype(handle_)(); }
-
-    picollo_server *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_server, picollo_server_stop> handle_;
+    void stop() noexcept { *this = server(nullptr); }
 };
 
 /** A counter of one word that many threads share. It is exact up to 2^threshold_bits. Above, it counts in random steps that

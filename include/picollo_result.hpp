@@ -344,11 +344,12 @@ protected:
     T native_;
 };
 
-/** Sole ownership of one native object. */
+/** Owns one native object: the base of classes that stand for it. */
 template <class T, void (*Free)(T *)>
 class handle {
 public:
-    explicit handle(T *pointer = nullptr) noexcept : pointer_(pointer) {}
+    /** Takes over a reference. */
+    explicit handle(T *pointer) noexcept : pointer_(pointer) {}
     handle(handle &&other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
     handle &operator=(handle &&other) noexcept
     {
@@ -360,7 +361,7 @@ public:
     }
     ~handle() { Free(pointer_); }
 
-    T *get() const noexcept { return pointer_; }
+    T *native() const noexcept { return pointer_; }
 
 private:
     T *pointer_;

@@ -57,12 +57,10 @@ typedef struct picollo_segment picollo_segment;
 /** Options of a segment. Strings are NUL-terminated UTF-8, and copied. */
 typedef struct picollo_segment_options {
     uint32_t struct_size;
-    /** PICOLLO_SEGMENT_... or 0. */
-    uint32_t flags;
+    uint32_t flags; /**< PICOLLO_SEGMENT_... or 0. */
     /** Largest size of the file; 0: 128 MiB. It takes address space at once, but memory only as histograms are made. */
     uint64_t max_bytes;
-    /** 1 to 64 letters, digits, _ and -. NULL: the name of the program. */
-    const char *name;
+    const char *name; /**< 1 to 64 letters, digits, _ and -. NULL: the name of the program. */
     /** Directory of the file; it is made if it does not exist. NULL: see the head of this section. */
     const char *directory;
 } picollo_segment_options;

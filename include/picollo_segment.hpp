@@ -29,9 +29,9 @@ struct segment_options {
 /** A file in memory with histograms and counters, which `picollo top` and `picollo show` read while this program runs, and
  * after a crash. The same name and labels mean the same histogram in all processes that have the segment. Any thread may call.
  * The histograms and counters live as long as the process. */
-class segment {
+class segment : public detail::handle<picollo_segment, picollo_segment_free> {
 public:
-    explicit segment(picollo_segment *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     static outcome<segment> create(const segment_options &how = {})
     {
@@ -99,8 +99,6 @@ public:
         return detail::answer<std::uint64_t>(picollo_segment_estimate, &how.native(), of_histograms(of));
     }
 
-    picollo_segment *native() const noexcept { return handle_.get(); }
-
 private:
     static std::uint32_t of_histograms(const segment_options &how) noexcept
     {
@@ -113,8 +111,6 @@ private:
         how.name = name;
         return how;
     }
-
-    detail::handle<picollo_segment, picollo_segment_free> handle_;
 };
 
 } } // namespace picollo

@@ -49,9 +49,9 @@ struct layout : picollo_layout {
 enum class since : std::uint32_t { reset = PICOLLO_SINCE_RESET, previous_update = PICOLLO_SINCE_PREVIOUS };
 
 /** The counts of one moment, or of the interval between two. Keeps alive what it needs of its histogram. */
-class snapshot {
+class snapshot : public detail::handle<picollo_snapshot, picollo_snapshot_free> {
 public:
-    explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
+    using handle::handle;
 
     /** An empty one without a histogram, to merge others into. */
     static outcome<snapshot> create(const picollo_layout &of)
@@ -113,12 +113,6 @@ public:
     outcome<std::vector<bucket>> buckets(bool all = false) const
     {
         return detail::listed<bucket>(picollo_snapshot_buckets, native(), !all);
-    }
-
-    /** The buckets as text, one per line, with the percentile rank at the middle. Allocates. */
-    outcome<std::string> listing(bool all = false, value_selection which = value_selection::midpoint) const
-    {
-        return detail::written(picollo_snapshot_format_buckets, native(), !all, static_cast<std::uint32_t>(which));
     }
 
     outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
@@ -248,8 +242,6 @@ public:
                                                          confidence);
     }
 
-    picollo_snapshot *native() const noexcept { return handle_.get(); }
-
 private:
     outcome<double> figure(double picollo_summary::*which) const
     {
@@ -283,7 +275,6 @@ private:
         return found;
     }
 
-    detail::handle<picollo_snapshot, picollo_snapshot_free> handle_;
     double start_seconds_ = std::nan("");
     double end_seconds_ = std::nan("");
     std::string tag_;

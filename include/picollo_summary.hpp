@@ -36,13 +36,24 @@ struct bucket : picollo_bucket {};
 /** The smallest value that at least `rank` per cent of all recorded values do not exceed, with its bucket. */
 struct percentile : picollo_percentile {};
 
+namespace detail {
+/** Writes the text of a call to a stream, or sets its failbit. Allocates. */
+template <class... Parameters, class... Arguments>
+inline std::ostream &print(std::ostream &out, picollo_status (*call)(Parameters...), Arguments... arguments)
+{
+    std::size_t length = 0;
+    picollo_status code = call(arguments..., nullptr, 0, &length);
+    std::string text(length + 1, '\0');
+    if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) code = call(arguments..., &text[0], text.size(), &length);
+    if (code != PICOLLO_OK) out.setstate(std::ios_base::failbit);
+    return out.write(text.data(), static_cast<std::streamsize>(length));
+}
+} // namespace detail
+
 /** `P99=9,152 [138 / 519]: [9,088, 9,216) 386`: rank and value, and the bucket; of nothing, `P99=n/a`. */
 inline std::ostream &operator<<(std::ostream &out, const percentile &p)
 {
-    char text[192];
-    std::size_t length = 0;
-    if (picollo_percentile_format(&p, text, sizeof text, &length) != PICOLLO_OK) out.setstate(std::ios_base::failbit);
-    return out.write(text, static_cast<std::streamsize>(length));
+    return detail::print(out, picollo_percentile_format, &p);
 }
 
 /** `[138 / 519]: [9,088, 9,216) 386`: storage and logical index, half-open range, count. */
@@ -133,18 +144,7 @@ public:
     void print(std::ostream &out, const std::string &title = "", const std::string &unit = "") const
     {
         const picollo_summary all = native();
-        const std::string heading = titled(title, unit);
-        std::size_t length = 0;
-        picollo_status code = picollo_summary_format(&all, heading.c_str(), PICOLLO_TEXT_HUMAN, nullptr, 0, &length);
-        std::string written(length + 1, '\0');
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL)
-            code = picollo_summary_format(&all, heading.c_str(), PICOLLO_TEXT_HUMAN, &written[0], written.size(), &length);
-        if (code != PICOLLO_OK) {
-            out.setstate(std::ios_base::failbit);
-            return;
-        }
-        written[length] = '\n';
-        out << written;
+        detail::print(out, picollo_summary_format, &all, titled(title, unit).c_str(), PICOLLO_TEXT_HUMAN) << '\n';
     }
 
     /** How `after` differs from this summary, as text. */
@@ -187,14 +187,8 @@ inline outcome<summary> summarized(picollo_status (*call)(const Handle *, std::u
 /** The summary for people, without title and unit: a few lines, without a line break at the end. */
 inline std::ostream &operator<<(std::ostream &out, const summary &value)
 {
-    char text[1024];
-    std::size_t length = 0;
     const picollo_summary all = value.native();
-    if (picollo_summary_format(&all, "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
-        out.setstate(std::ios_base::failbit);
-        return out;
-    }
-    return out.write(text, static_cast<std::streamsize>(length));
+    return detail::print(out, picollo_summary_format, &all, "", PICOLLO_TEXT_HUMAN);
 }
 
 } } // namespace picollo

@@ -111,15 +111,12 @@ typedef struct picollo_exemplars picollo_exemplars;
 /** Options of a collector. */
 typedef struct picollo_exemplars_options {
     uint32_t struct_size;
-    /** PICOLLO_EXEMPLARS_.... */
-    uint32_t flags;
+    uint32_t flags; /**< PICOLLO_EXEMPLARS_.... */
     /** An observation is slow if its recorded value is above this. 0: the 99th percentile of the previous interval.
      * In the first interval, the slowest that are kept count as slow. */
     uint64_t threshold;
-    /** Unit of what scopes record, PICOLLO_UNIT_...; 0: nanoseconds. */
-    uint32_t unit;
-    /** How many of the slowest are kept, up to 65,536; 0: 16. */
-    uint32_t slowest;
+    uint32_t unit; /**< Unit of what scopes record, PICOLLO_UNIT_...; 0: nanoseconds. */
+    uint32_t slowest; /**< How many of the slowest are kept, up to 65,536; 0: 16. */
     /** Number of threads whose descriptors, rings and counters are kept at the same time; 0: 64. For further threads,
      * waiting is not divided into causes. */
     uint32_t threads;
@@ -136,127 +133,82 @@ typedef struct picollo_exemplars_options {
 /** A running measurement. It may be copied, because the library keeps no pointer to it. Its fields are private to the
  * library, except label and, for event loops, thread. */
 typedef struct picollo_exemplar_scope {
-    /** Ticks at the beginning. */
-    uint64_t start;
-    /** Ticks after which it is kept for another reason; 0 for a control. */
-    uint64_t due;
-    /** The thread's checkpoint at the beginning. */
-    uint64_t checkpoint;
-    /** Number of the exemplar that it became; 0: it became none. */
-    uint64_t number;
+    uint64_t start; /**< Ticks at the beginning. */
+    uint64_t due; /**< Ticks after which it is kept for another reason; 0 for a control. */
+    uint64_t checkpoint; /**< The thread's checkpoint at the beginning. */
+    uint64_t number; /**< Number of the exemplar that it became; 0: it became none. */
     uint64_t reserved[3];
     /** The thread on which it began. Set it to NULL if others work on this thread until the end, as in event loops.
      * Then the thread's work is not attributed to this observation. */
     void *thread;
-    /** NULL once it has ended. */
-    picollo_exemplars *exemplars;
+    picollo_exemplars *exemplars; /**< NULL once it has ended. */
     /** Kind of the observation, which the caller sets before the end; 0 at the beginning. Each of up to 16 kinds has
      * its own usual values. */
     uint32_t label;
-    /** Whether it is a control. */
-    uint32_t is_control;
+    uint32_t is_control; /**< Whether it is a control. */
 } picollo_exemplar_scope;
 
 /** Links an observation to its request. All zero: no link. */
 typedef struct picollo_exemplar_context {
-    /** Free for the caller. */
-    uint64_t words[2];
-    /** The trace, as in W3C's traceparent. */
-    uint8_t trace_id[16];
-    /** The span in the trace. */
-    uint8_t span_id[8];
+    uint64_t words[2]; /**< Free for the caller. */
+    uint8_t trace_id[16]; /**< The trace, as in W3C's traceparent. */
+    uint8_t span_id[8]; /**< The span in the trace. */
 } picollo_exemplar_context;
 
 /** An observation that was kept. Unknown numbers (see known) are 0. */
 typedef struct picollo_exemplar {
-    /** The value as recorded. */
-    uint64_t value;
-    /** Its duration; 0 if values are not times. */
-    uint64_t wall_nanos;
-    /** Its beginning, in nanoseconds since 1970. */
-    uint64_t unix_nanos;
+    uint64_t value; /**< The value as recorded. */
+    uint64_t wall_nanos; /**< Its duration; 0 if values are not times. */
+    uint64_t unix_nanos; /**< Its beginning, in nanoseconds since 1970. */
     /** Length of the window of evidence: from a checkpoint of its thread to its end. The checkpoint is up to 300
      * microseconds before its beginning, or more if it contains many other observations. */
     uint64_t window_nanos;
-    /** Time in the window that the thread ran. */
-    uint64_t cpu_nanos;
-    /** Time that it was runnable without a CPU. */
-    uint64_t run_delay_nanos;
-    /** Time that it was off the CPU. */
-    uint64_t off_nanos;
-    /** Part of off_nanos during which it did not wait for anything. */
-    uint64_t preempted_nanos;
-    /** Time to handle page faults. */
-    uint64_t fault_nanos;
+    uint64_t cpu_nanos; /**< Time in the window that the thread ran. */
+    uint64_t run_delay_nanos; /**< Time that it was runnable without a CPU. */
+    uint64_t off_nanos; /**< Time that it was off the CPU. */
+    uint64_t preempted_nanos; /**< Part of off_nanos during which it did not wait for anything. */
+    uint64_t fault_nanos; /**< Time to handle page faults. */
     /** Part of its duration in excess of what is usual for its cause; 0 with PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN. */
     uint64_t excess_nanos;
-    /** Instructions of the thread in user space, in the window. */
-    uint64_t instructions;
-    /** Cycles of the thread in user space, in the window. */
-    uint64_t cycles;
-    /** Usual instructions per cycle of its kind; 0 if unknown. */
-    double usual_ipc;
+    uint64_t instructions; /**< Instructions of the thread in user space, in the window. */
+    uint64_t cycles; /**< Cycles of the thread in user space, in the window. */
+    double usual_ipc; /**< Usual instructions per cycle of its kind; 0 if unknown. */
     uint64_t reserved;
-    /** The link to its request. */
-    picollo_exemplar_context context;
-    /** The reason for its slowness or duration: PICOLLO_CAUSE_.... */
-    uint32_t cause;
-    /** Which fields are known: PICOLLO_KNOWN_.... */
-    uint32_t known;
-    /** Why there is no evidence: PICOLLO_MISSING_.... */
-    uint32_t missing;
-    /** Its kind. */
-    uint32_t label;
-    /** The kernel's id of the thread on which it ended. */
-    int32_t thread;
-    /** The CPU on which it ended, or PICOLLO_CPU_UNKNOWN. */
-    uint32_t cpu;
-    /** Voluntary context switches: the thread waited. */
-    uint32_t voluntary;
-    /** Involuntary context switches: the thread was preempted. */
-    uint32_t involuntary;
-    /** Page faults without a read from disk. */
-    uint32_t minor_faults;
-    /** Page faults with a read from disk. */
-    uint32_t major_faults;
-    /** How often its group was throttled since the last check. */
-    uint32_t throttled;
-    /** Whether it is above the threshold of its interval. */
-    uint32_t is_slow;
+    picollo_exemplar_context context; /**< The link to its request. */
+    uint32_t cause; /**< The reason for its slowness or duration: PICOLLO_CAUSE_.... */
+    uint32_t known; /**< Which fields are known: PICOLLO_KNOWN_.... */
+    uint32_t missing; /**< Why there is no evidence: PICOLLO_MISSING_.... */
+    uint32_t label; /**< Its kind. */
+    int32_t thread; /**< The kernel's id of the thread on which it ended. */
+    uint32_t cpu; /**< The CPU on which it ended, or PICOLLO_CPU_UNKNOWN. */
+    uint32_t voluntary; /**< Voluntary context switches: the thread waited. */
+    uint32_t involuntary; /**< Involuntary context switches: the thread was preempted. */
+    uint32_t minor_faults; /**< Page faults without a read from disk. */
+    uint32_t major_faults; /**< Page faults with a read from disk. */
+    uint32_t throttled; /**< How often its group was throttled since the last check. */
+    uint32_t is_slow; /**< Whether it is above the threshold of its interval. */
 } picollo_exemplar;
 
 /** An interval that has ended. */
 typedef struct picollo_exemplar_interval {
-    /** Its beginning, in nanoseconds since 1970. */
-    uint64_t begin_unix_nanos;
-    /** Its end, in nanoseconds since 1970. */
-    uint64_t end_unix_nanos;
+    uint64_t begin_unix_nanos; /**< Its beginning, in nanoseconds since 1970. */
+    uint64_t end_unix_nanos; /**< Its end, in nanoseconds since 1970. */
     /** Observations above this were slow, as recorded. 0 if the threshold was unknown: then the slowest are. */
     uint64_t threshold;
-    /** Number of recorded observations. */
-    uint64_t observations;
-    /** Number of slow observations. */
-    uint64_t slow;
-    /** Number of slow observations with a known cause. */
-    uint64_t known;
-    /** Number of ordinary observations examined so far. */
-    uint64_t controls;
-    /** Total excess of all slow observations over the usual. */
-    uint64_t excess_nanos;
-    /** Number of observations that are kept. */
-    uint64_t length;
+    uint64_t observations; /**< Number of recorded observations. */
+    uint64_t slow; /**< Number of slow observations. */
+    uint64_t known; /**< Number of slow observations with a known cause. */
+    uint64_t controls; /**< Number of ordinary observations examined so far. */
+    uint64_t excess_nanos; /**< Total excess of all slow observations over the usual. */
+    uint64_t length; /**< Number of observations that are kept. */
 } picollo_exemplar_interval;
 
 /** The share of a cause in an interval's excess. */
 typedef struct picollo_exemplar_share {
-    /** 0 to 1; 0 for PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN. */
-    double share;
-    /** Its excess in all slow observations with known evidence. */
-    uint64_t excess_nanos;
-    /** Number of observations that it made slow. */
-    uint64_t observations;
-    /** Median of its excess in these observations. */
-    uint64_t typical_nanos;
+    double share; /**< 0 to 1; 0 for PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN. */
+    uint64_t excess_nanos; /**< Its excess in all slow observations with known evidence. */
+    uint64_t observations; /**< Number of observations that it made slow. */
+    uint64_t typical_nanos; /**< Median of its excess in these observations. */
 } picollo_exemplar_share;
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -283,8 +235,7 @@ typedef struct picollo_exemplar_share {
  * privileges, no PMU, and no other thread. With a PMU, PICOLLO_EXEMPLARS_COUNTERS distinguishes more work from
  * slower work. Linux only.
  *
- * A scope that is not slow takes two readings of the clock, a record and four comparisons. Every 100 to 300
- * microseconds the beginning of a scope also reads the thread's accounting, which takes at most 1 % of its time.
+ * Every 100 to 300 microseconds the beginning of a scope reads the thread's accounting, which takes at most 1 % of its time.
  * Only picollo_exemplars_annotate and _collect make a thread wait for another. In the child of a fork a collector
  * starts anew. If another thread of the parent was changing the collector, calls in the child return
  * PICOLLO_ERR_FORKED.

@@ -78,7 +78,7 @@ static void op_use(struct world *world)
     size_t length = 0, told = 0, index;
     const uint32_t deltas = (uint32_t)choose(world, 2);
     if (session == NULL) return;
-    EXPECT(PICOLLO_OK, picollo_session_length(session, &length));
+    while (picollo_session_event(session, length, &event) == PICOLLO_OK) length++;
     REQUIRE(length > 0 && length <= 4);
     index = (size_t)choose(world, length);
     EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_event(session, length + index, &event));

@@ -38,19 +38,6 @@ public static class ErrorTests
         Check.Equal(middle, histogram.GetPercentileValue(50));
     }
 
-    private sealed class Row
-    {
-        internal readonly string Name, Limits;
-        internal readonly Action Call;
-
-        internal Row(string name, string limits, Action call)
-        {
-            Name = name;
-            Limits = limits;
-            Call = call;
-        }
-    }
-
     /// <summary>For any wrong argument, the exception names it, and explains what it may be.</summary>
     [Test]
     public static void ArgumentsAreNamed()
@@ -60,55 +47,55 @@ public static class ErrorTests
         HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
         var writer = new HdrLogWriter(new System.IO.StringWriter());
         // The argument, a word of the explanation, and the call.
-        var table = new[]
+        var table = new (string Name, string Limits, Action Call)[]
         {
-            new Row("minTrackableValue", "10", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).Create()),
-            new Row("minTrackableValue", "5", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).EstimateFootprint()),
-            new Row("unit", "5", () => HdrHistogram.Factory.WithUnit(64).WithMaxTrackableValue(5).Create()),
-            new Row("value", "1", () => HdrHistogram.Factory.WithUnit(0)),
-            new Row("value", "zero", () => HdrHistogram.Factory.WithMaxTrackableValue(0)),
-            new Row("value", "proportion", () => HdrHistogram.Factory.WithRelativeError(double.NaN)),
-            new Row("value", "below 1", () => HdrHistogram.Factory.WithRelativeError(2)),
-            new Row("value", "0.000001", () => HdrHistogram.Factory.WithRelativeError(0)),
-            new Row("value", "0.000001", () => HdrHistogram.Factory.WithRelativeError(9e-7)),
-            new Row("value", "0.0001", () => DoubleHistogram.Factory.WithRelativeError(9e-5)),
-            new Row("value", "below 1", () => PerfEventCounterSession.Factory.WithRelativeError(1)),
-            new Row("RelativeThreshold", "finite", () => histogram.Compare(snapshot, new CompareOptions { RelativeThreshold = double.NaN })),
-            new Row("AbsoluteThreshold", "0 or more", () => histogram.Compare(snapshot, new CompareOptions { AbsoluteThreshold = -1 })),
-            new Row("Resolution", "0 or more", () => histogram.Compare(snapshot, new CompareOptions { Resolution = -5 })),
-            new Row("digits", "0 to 5", () => HdrHistogram.Factory.WithSignificantDigits(6)),
-            new Row("rank", "0 to 100", () => histogram.GetPercentileValue(101)),
-            new Row("rank", "0 to 100", () => histogram.GetPercentile(double.NaN)),
+            ("minTrackableValue", "10", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).Create()),
+            ("minTrackableValue", "5", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).EstimateFootprint()),
+            ("unit", "5", () => HdrHistogram.Factory.WithUnit(64).WithMaxTrackableValue(5).Create()),
+            ("value", "1", () => HdrHistogram.Factory.WithUnit(0)),
+            ("value", "zero", () => HdrHistogram.Factory.WithMaxTrackableValue(0)),
+            ("value", "proportion", () => HdrHistogram.Factory.WithRelativeError(double.NaN)),
+            ("value", "below 1", () => HdrHistogram.Factory.WithRelativeError(2)),
+            ("value", "0.000001", () => HdrHistogram.Factory.WithRelativeError(0)),
+            ("value", "0.000001", () => HdrHistogram.Factory.WithRelativeError(9e-7)),
+            ("value", "0.0001", () => DoubleHistogram.Factory.WithRelativeError(9e-5)),
+            ("value", "below 1", () => PerfEventCounterSession.Factory.WithRelativeError(1)),
+            ("RelativeThreshold", "finite", () => histogram.Compare(snapshot, new CompareOptions { RelativeThreshold = double.NaN })),
+            ("AbsoluteThreshold", "0 or more", () => histogram.Compare(snapshot, new CompareOptions { AbsoluteThreshold = -1 })),
+            ("Resolution", "0 or more", () => histogram.Compare(snapshot, new CompareOptions { Resolution = -5 })),
+            ("digits", "0 to 5", () => HdrHistogram.Factory.WithSignificantDigits(6)),
+            ("rank", "0 to 100", () => histogram.GetPercentileValue(101)),
+            ("rank", "0 to 100", () => histogram.GetPercentile(double.NaN)),
             // A wrong argument is reported before an error about the histogram's contents.
-            new Row("rank", "0 to 100", () => HdrHistogram.Create().GetPercentile(-1)),
-            new Row("ranks", "0 to 100", () => histogram.GetPercentiles(new[] { -1.0 }, new Percentile[1])),
-            new Row("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
-            new Row("ranks", "0 to 100", () => histogram.GetInterpolatedPercentileValues(new[] { 101.0 }, new ulong[1])),
-            new Row("percentiles", "room", () => histogram.GetPercentiles(new[] { 1.0 }, new Percentile[0])),
-            new Row("valueSelection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
-            new Row("selection", "percentile", () => histogram.GetBucket(5).GetValue(EquivalentValueSelection.Interpolated)),
-            new Row("min", "9", () => histogram.RecordInRange(5, 9, 2)),
-            new Row("value", "10 to 20", () => histogram.RecordInRange(5, 10, 20, true)),
-            new Row("width", "width", () => histogram.GetLinearSteps(0)),
-            new Row("first", "width", () => histogram.GetLogarithmicSteps(0, 2)),
-            new Row("factor", "above 1", () => histogram.GetLogarithmicSteps(1, 1)),
-            new Row("ticksPerHalfDistance", "one", () => histogram.FormatHgrm(0)),
-            new Row("valueScale", "above 0", () => histogram.FormatHgrm(5, double.NaN)),
-            new Row("quantile", "between 0 and 1", () => histogram.GetQuantileInterval(1)),
-            new Row("confidence", "between 0 and 1", () => histogram.GetQuantileInterval(0.5, 0)),
-            new Row("other", "itself", () => snapshot.Subtract(snapshot)),
-            new Row("tag", "commas", () => writer.Write(histogram, 0, 1, "a,b")),
-            new Row("tag", "white space", () => writer.Write(histogram, 0, 1, "a b")),
-            new Row("thresholdBits", "1 to 31", () => { ulong word = 0; SharedCounter.AddScalable(ref word, 1, 32); }),
-            new Row("names", "null", () => PerfEvent.PerfEventCounterSession.Factory.WithCounters("cycles", null)),
-            new Row("counters", "at least one", () => new PerfEvent.PerfEventProcess(0)),
-            new Row("processId", "0", () => new PerfEvent.PerfEventProcess(-1, "task-clock")),
-            new Row("TraceId", "32", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { TraceId = "12" })),
-            new Row("SpanId", "hexadecimal", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { SpanId = "b7ad6b716920333g" })),
-            new Row("minTrackableValue", "5", () => Segment.Estimate(HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5))),
-            new Row("value", "empty list", () => new BenchmarkOptions().Counters = null)
+            ("rank", "0 to 100", () => HdrHistogram.Create().GetPercentile(-1)),
+            ("ranks", "0 to 100", () => histogram.GetPercentiles(new[] { -1.0 }, new Percentile[1])),
+            ("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
+            ("ranks", "0 to 100", () => histogram.GetInterpolatedPercentileValues(new[] { 101.0 }, new ulong[1])),
+            ("percentiles", "room", () => histogram.GetPercentiles(new[] { 1.0 }, new Percentile[0])),
+            ("valueSelection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
+            ("selection", "percentile", () => histogram.GetBucket(5).GetValue(EquivalentValueSelection.Interpolated)),
+            ("min", "9", () => histogram.RecordInRange(5, 9, 2)),
+            ("value", "10 to 20", () => histogram.RecordInRange(5, 10, 20, true)),
+            ("width", "width", () => histogram.GetLinearSteps(0)),
+            ("first", "width", () => histogram.GetLogarithmicSteps(0, 2)),
+            ("factor", "above 1", () => histogram.GetLogarithmicSteps(1, 1)),
+            ("ticksPerHalfDistance", "one", () => histogram.FormatHgrm(0)),
+            ("valueScale", "above 0", () => histogram.FormatHgrm(5, double.NaN)),
+            ("quantile", "between 0 and 1", () => histogram.GetQuantileInterval(1)),
+            ("confidence", "between 0 and 1", () => histogram.GetQuantileInterval(0.5, 0)),
+            ("other", "itself", () => snapshot.Subtract(snapshot)),
+            ("tag", "commas", () => writer.Write(histogram, 0, 1, "a,b")),
+            ("tag", "white space", () => writer.Write(histogram, 0, 1, "a b")),
+            ("thresholdBits", "1 to 31", () => { ulong word = 0; SharedCounter.AddScalable(ref word, 1, 32); }),
+            ("names", "null", () => PerfEvent.PerfEventCounterSession.Factory.WithCounters("cycles", null)),
+            ("counters", "at least one", () => new PerfEvent.PerfEventProcess(0)),
+            ("processId", "0", () => new PerfEvent.PerfEventProcess(-1, "task-clock")),
+            ("TraceId", "32", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { TraceId = "12" })),
+            ("SpanId", "hexadecimal", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { SpanId = "b7ad6b716920333g" })),
+            ("minTrackableValue", "5", () => Segment.Estimate(HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5))),
+            ("value", "empty list", () => new BenchmarkOptions().Counters = null)
         };
-        foreach (Row row in table)
+        foreach (var row in table)
             try
             {
                 row.Call();
@@ -150,46 +137,46 @@ public static class ErrorTests
             new MetricExemplar { Labels = new Dictionary<string, string> { { name, value } } };
         const string Trace = "0af7651916cd43dd8448eb211c80319c";
         // The part, a word of the explanation, and the call.
-        var table = new[]
+        var table = new (string Name, string Limits, Action Call)[]
         {
-            new Row("Name", "letters", () => registry.AddCounter(new MetricOptions())),
-            new Row("Name", "\"a b\"", () => registry.Add(histogram, Metric("a b"))),
-            new Row("Name", "\"9a\"", () => registry.Add(doubles, Metric("9a"))),
-            new Row("Name", "\"é\"", () => registry.AddGauge(Metric("é"))),
-            new Row("Unit", "ends with it", () => registry.Add(histogram, Metric("a", unit: "seconds"))),
-            new Row("Unit", "\"é\"", () => registry.Add(histogram, Metric("a", unit: "é"))),
-            new Row("Divisor", "above 0", () => registry.Add(histogram, new MetricOptions { Name = "a", Divisor = 0 })),
-            new Row("Divisor", "finite", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = double.PositiveInfinity })),
-            new Row("Divisor", "NaN", () => registry.AddCounter(new MetricOptions { Name = "a", Divisor = double.NaN })),
-            new Row("Labels", "\"a b\"", () => registry.Add(histogram, Metric("a", "a b"))),
-            new Row("Labels", "\"le\"", () => registry.Add(histogram, Metric("a", "le"))),
-            new Row("Labels", "__a", () => registry.AddCounter(Metric("a", "__a"))),
-            new Row("Labels", "twice", () => registry.AddCounter(
+            ("Name", "letters", () => registry.AddCounter(new MetricOptions())),
+            ("Name", "\"a b\"", () => registry.Add(histogram, Metric("a b"))),
+            ("Name", "\"9a\"", () => registry.Add(doubles, Metric("9a"))),
+            ("Name", "\"é\"", () => registry.AddGauge(Metric("é"))),
+            ("Unit", "ends with it", () => registry.Add(histogram, Metric("a", unit: "seconds"))),
+            ("Unit", "\"é\"", () => registry.Add(histogram, Metric("a", unit: "é"))),
+            ("Divisor", "above 0", () => registry.Add(histogram, new MetricOptions { Name = "a", Divisor = 0 })),
+            ("Divisor", "finite", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = double.PositiveInfinity })),
+            ("Divisor", "NaN", () => registry.AddCounter(new MetricOptions { Name = "a", Divisor = double.NaN })),
+            ("Labels", "\"a b\"", () => registry.Add(histogram, Metric("a", "a b"))),
+            ("Labels", "\"le\"", () => registry.Add(histogram, Metric("a", "le"))),
+            ("Labels", "__a", () => registry.AddCounter(Metric("a", "__a"))),
+            ("Labels", "twice", () => registry.AddCounter(
                 new MetricOptions { Name = "a", Labels = { { "b.c", "1" }, { "b_c", "2" } } })),
-            new Row("Labels", "quantile", () => registry.Add(
+            ("Labels", "quantile", () => registry.Add(
                 histogram, new MetricOptions { Name = "a", Summary = true, Labels = { { "quantile", "" } } })),
-            new Row("bounds", "ascend", () => registry.Add(histogram, Metric("a"), 5, 4)),
-            new Row("bounds", "500", () => registry.Add(
+            ("bounds", "ascend", () => registry.Add(histogram, Metric("a"), 5, 4)),
+            ("bounds", "500", () => registry.Add(
                 histogram, Metric("a"), Enumerable.Range(1, 501).Select(bound => (ulong)bound).ToArray())),
-            new Row("bounds", "NaN", () => registry.Add(doubles, Metric("a"), 1, double.NaN)),
-            new Row("bounds", "finite", () => registry.Add(doubles, Metric("a"), double.PositiveInfinity)),
-            new Row("\"x\"", "these labels", () => registry.Add(histogram, Metric("x"))),
-            new Row("\"x\"", "another kind", () => registry.AddCounter(Metric("x", "b"))),
-            new Row("\"x_count\"", "writes", () => registry.AddCounter(Metric("x_count"))),
-            new Row("number 99", "No metric", () => registry.Remove(99)),
-            new Row("number 99", "No metric", () => registry.SetExemplars(99)),
-            new Row("infinite", $"number {tiny}", () => registry.SetExemplars(tiny, new MetricExemplar { Value = 1e100 })),
-            new Row("Value", "finite", () => registry.SetExemplars(id, new MetricExemplar(), new MetricExemplar { Value = double.NaN })),
-            new Row("Labels", "\"a b\"", () => registry.SetExemplars(id, Labelled("a b", ""))),
-            new Row("Labels", "128", () => registry.SetExemplars(id, new MetricExemplar(), Labelled("a", new string('x', 128)))),
-            new Row("Labels", "TraceId", () =>
+            ("bounds", "NaN", () => registry.Add(doubles, Metric("a"), 1, double.NaN)),
+            ("bounds", "finite", () => registry.Add(doubles, Metric("a"), double.PositiveInfinity)),
+            ("\"x\"", "these labels", () => registry.Add(histogram, Metric("x"))),
+            ("\"x\"", "another kind", () => registry.AddCounter(Metric("x", "b"))),
+            ("\"x_count\"", "writes", () => registry.AddCounter(Metric("x_count"))),
+            ("number 99", "No metric", () => registry.Remove(99)),
+            ("number 99", "No metric", () => registry.SetExemplars(99)),
+            ("infinite", $"number {tiny}", () => registry.SetExemplars(tiny, new MetricExemplar { Value = 1e100 })),
+            ("Value", "finite", () => registry.SetExemplars(id, new MetricExemplar(), new MetricExemplar { Value = double.NaN })),
+            ("Labels", "\"a b\"", () => registry.SetExemplars(id, Labelled("a b", ""))),
+            ("Labels", "128", () => registry.SetExemplars(id, new MetricExemplar(), Labelled("a", new string('x', 128)))),
+            ("Labels", "TraceId", () =>
             {
                 MetricExemplar both = Labelled("trace_id", "");
                 both.TraceId = Trace;
                 registry.SetExemplars(id, both);
             })
         };
-        foreach (Row row in table)
+        foreach (var row in table)
         {
             string message = Check.Fails(PicolloStatus.InvalidArgument, row.Call, row.Name + ", " + row.Limits).Message;
             Check.True(message.Contains(row.Name) && message.Contains(row.Limits), $"{row.Name}, {row.Limits}: {message}");

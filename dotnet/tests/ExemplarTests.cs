@@ -80,7 +80,7 @@ public static class ExemplarTests
     }
 
     [Test]
-    public static void PlantedWaitsAreTold()
+    public static void PlantedWaitsAreReported()
     {
         var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Threshold = 30 * Milli, Controls = 1000, UsesCounters = true });
         Ordinary(slow);
@@ -112,7 +112,7 @@ public static class ExemplarTests
     }
 
     [Test]
-    public static void TheContextIsLookedUpForWhatIsKeptOnly()
+    public static void TheContextIsLookedUpOnlyIfKept()
     {
         int asked = 0;
         HdrHistogram histogram = HdrHistogram.Create();
@@ -187,12 +187,12 @@ public static class ExemplarTests
 
     /// <summary>The compiler rejects a thread's scope in async methods, where its thread may work for others.</summary>
     [Test]
-    public static void ScopesOfThreadsStayOnTheirs() =>
+    public static void ThreadScopesAreRefStructs() =>
         Check.True(typeof(ExemplarScope).IsByRefLike && !typeof(AsyncExemplarScope).IsByRefLike, "a ref struct");
 
     /// <summary>Like an async method that resumes on its thread, whose accounts would show work.</summary>
     [Test]
-    public static void OfAsyncScopesOnOneThreadNothingIsKnown()
+    public static void AsyncScopesHaveNoEvidence()
     {
         var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Slowest = 1, Controls = 1000 });
         Ordinary(slow, 100);

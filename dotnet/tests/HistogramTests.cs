@@ -35,7 +35,7 @@ public static class HistogramTests
 
     /// <summary>A full 32-bit counter takes the library's path, which reports the loss.</summary>
     [Test]
-    public static void AWrapIsToldOf()
+    public static void WrapsAreReported()
     {
         HdrHistogram histogram = HdrHistogram.Factory.WithSingleWriter().WithUInt32Storage().Create();
         histogram.Record(5, uint.MaxValue);

@@ -15,11 +15,9 @@ public static class LayoutTests
         { "picollo_seed_identities", "for builds without an operating system" },
         { "picollo_histogram_summary", "read from a snapshot, which is kept and allocates once" },
         { "picollo_histogram_format", "the same" },
-        { "picollo_snapshot_format_buckets", "buckets are enumerated" },
         { "picollo_(clock|scope)_.*", "Stopwatch, without a call" },
         { "picollo_counter_read(32|64)", "Volatile.Read, without a call" },
-        { "picollo_benchmark_(done_after|progress)", "a benchmark of delegates runs to its end, by the library's clock" },
-        { "picollo_session_length", "the binding knows it" },
+        { "picollo_benchmark_done_after", "a benchmark of delegates runs to its end, by the library's clock" },
         { "picollo_session_open", "each name is parsed by itself, so that the exception can say which parameter it came from" },
         { "picollo_histogram_retain", "objects share a SafeHandle" }
     };
@@ -83,7 +81,7 @@ public static class LayoutTests
     }
 
     [Test]
-    public static void EveryFunctionIsCalledOrSaidNotToBe()
+    public static void EveryFunctionIsCalledOrListed()
     {
         string[] exported = Report().Where(line => line[0] == "function").Select(line => line[1]).ToArray();
         Check.True(exported.Length > 100, "the report is short");

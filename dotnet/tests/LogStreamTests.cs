@@ -17,8 +17,6 @@ public static class LogStreamTests
             return reader.ReadAll().ToArray();
     }
 
-
-
     [Test]
     public static void SurrogatesInside()
     {

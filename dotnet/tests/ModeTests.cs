@@ -5,7 +5,7 @@ public static class ModeTests
 {
     /// <summary>Code that only records can use a histogram or its recorder.</summary>
     [Test]
-    public static void WhatRecords()
+    public static void HistogramsAndRecordersRecord()
     {
         foreach (HdrHistogram histogram in new[]
         {

@@ -100,7 +100,7 @@ public static class ResurrectionTests
     };
 
     [Test]
-    public static void WhatIsBroughtBackHasEnded()
+    public static void ResurrectedObjectsHaveEnded()
     {
         // A thread uses the resurrected object at that very moment.
         bool done = false;

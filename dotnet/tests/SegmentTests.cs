@@ -34,7 +34,7 @@ public static class SegmentTests
     }
 
     [Test]
-    public static void WhatIsPublishedOutlivesTheSegment() => InADirectory(place =>
+    public static void ContentsOutliveTheSegment() => InADirectory(place =>
     {
         HdrHistogram latency;
         MetricCounter requests;
@@ -87,7 +87,7 @@ public static class SegmentTests
     });
 
     [Test]
-    public static void ResetsWhereAskedFor() => InADirectory(place =>
+    public static void ResetsWithLiveReset() => InADirectory(place =>
     {
         using var segment = new Segment(new SegmentOptions { Name = "r", Directory = place, MaxBytes = 8 << 20, LiveReset = true });
         HdrHistogram histogram = segment.GetHistogram(Request("/"));
@@ -99,7 +99,7 @@ public static class SegmentTests
     });
 
     [Test]
-    public static void RefusalsSayWhy() => InADirectory(place =>
+    public static void RefusalsAreExplained() => InADirectory(place =>
     {
         PicolloException refused = Check.Fails(PicolloStatus.InvalidArgument, () => new Segment("a/b"));
         Check.True(refused.Message.Contains("letters"), refused.Message);

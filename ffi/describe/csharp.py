@@ -285,7 +285,7 @@ def _summary(text: str) -> str:
     return "".join(f"    /// {line}\n" for line in lines)
 
 
-def _said(description: Description, struct: Struct, field: Field) -> str:
+def _documented(description: Description, struct: Struct, field: Field) -> str:
     """The header's text, with C# names."""
     text = description.documentation[struct.name, field.name]
     if _own(ENUMS, struct, field):
@@ -309,7 +309,7 @@ def _result(description: Description, struct: Struct) -> str:
         if _is_hidden(struct, one):
             members += f"    private readonly {kind} {_hidden_name(one)};\n"
         else:
-            members += _summary(_said(description, struct, one))
+            members += _summary(_documented(description, struct, one))
             members += f"    public {_own(ENUMS, struct, one) or kind} {_property(struct, one)} {{ get; private init; }}\n"
     return f"public readonly partial struct {name}\n{{\n{members}}}\n"
 
@@ -321,7 +321,7 @@ def _holder(description: Description, struct: Struct) -> str:
             kind = type_of(one.base) if one.base in description.struct_names else _number(description, one.base)
             enum = _own(ENUMS, struct, one)
             cast = f"({enum})" if enum else ""
-            members += _summary(_said(description, struct, one))
+            members += _summary(_documented(description, struct, one))
             members += f"    public {enum or kind} {_property(struct, one)} => {cast}_native.{camel(one.name)};\n"
     return f"public sealed partial class {HOLDERS[struct.name].split('.')[1]}\n{{\n{members}}}\n"
 

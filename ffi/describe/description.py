@@ -13,7 +13,6 @@ from typing import Any, Optional
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATH = ROOT / "ffi" / "picollo.abi.json"
-HEADERS = ROOT / "include"
 
 #: Size and alignment on 64-bit targets, and on 32-bit targets.
 Room = tuple[tuple[int, int], tuple[int, int]]
@@ -112,7 +111,7 @@ class Function:
 
 
 class Description:
-    def __init__(self, described: Optional[dict[str, Any]] = None) -> None:
+    def __init__(self, described: Optional[dict[str, Any]] = None, documentation: Optional[dict[tuple[str, str], str]] = None) -> None:
         file: dict[str, Any] = described or json.loads(PATH.read_text(encoding="utf-8"))
         #: The sections of each header.
         self.headers: dict[str, list[str]] = file["headers"]
@@ -144,33 +143,12 @@ class Description:
             for one in file["functions"]
         ]  # fmt: skip
         self.struct_names = {one.name for one in self.structs}
-        #: The headers' text on a field, by its struct and name, on a struct, by its name and "", and on a constant, by
-        #: "" and its name.
-        self.documentation: dict[tuple[str, str], str] = {}
-        for header in sorted(HEADERS.glob("*.h")):
-            self.documentation.update(_documentation(header.read_text(encoding="utf-8")))
+        #: The text on a field, by its struct and name, on a struct, by its name and "", and on a constant, by "" and its name.
+        self.documentation = documentation or {}
 
 
 def _aligned(end: int, align: int) -> int:
     return -(-end // align) * align
-
-
-_COMMENT = r"/\*\*(?P<{}>(?:(?!\*/).)*)\*/\s*"
-
-
-def _documentation(header: str) -> dict[tuple[str, str], str]:
-    found = {}
-    for struct in re.finditer(_COMMENT.format("about") + r"typedef struct (?P<name>\w+) \{(?P<body>.*?)^\} \w+;", header, re.S | re.M):
-        found[struct["name"], ""] = _plain(struct["about"])
-        for field in re.finditer(_COMMENT.format("about") + r"[^;/]*?(?P<name>\w+)(?:\[\w+\])?;", struct["body"], re.S):
-            found[struct["name"], field["name"]] = _plain(field["about"])
-    for constant in re.finditer(_COMMENT.format("about") + r"#define (?P<name>\w+)", header, re.S):
-        found["", constant["name"]] = _plain(constant["about"])
-    return found
-
-
-def _plain(comment: str) -> str:
-    return " ".join(line.strip().removeprefix("*").strip() for line in comment.strip().splitlines())
 
 
 def camel(name: str) -> str:

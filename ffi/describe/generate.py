@@ -1,9 +1,8 @@
-"""Writes the description of the C interface, and the files for Rust and C#, from the headers in include.
+"""Writes all that follows from the functions, structs and constants in ffi/src: the headers in include, their description, and files for
+Rust and C#.
 
     generate.py           writes the files
     generate.py --check   fails if a committed file is outdated
-
-ci/describe.sh runs it after the test that writes the header.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import abi  # noqa: E402
 import csharp  # noqa: E402
 import header  # noqa: E402
 import rust  # noqa: E402
@@ -21,10 +21,12 @@ from description import ROOT, Description  # noqa: E402
 
 
 def files() -> dict[str, str]:
-    described = header.Header().description()
-    description = Description(described)
+    interface = abi.Interface()
+    described = interface.description()
+    description = Description(described, interface.documentation())
     return {
-        "ffi/picollo.abi.json": header.written(described),
+        **header.files(),
+        "ffi/picollo.abi.json": abi.written(described),
         "ffi/src/layout.rs": rust.layout(description),
         "dotnet/src/Picollo/Native/Constants.g.cs": csharp.constants(description),
         "dotnet/src/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
@@ -47,7 +49,7 @@ def main() -> None:
         else:
             path.write_text(text, encoding="utf-8")
     if stale:
-        sys.exit(f"{', '.join(stale)}: not what the headers say: run ci/describe.sh")
+        sys.exit(f"{', '.join(stale)}: not what ffi/src says: run ci/describe.sh")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ impl<T> Output<T> {
     }
 
     /// [`Output::set`], as the last thing that a call does.
-    pub fn tell<E>(self, value: T) -> Result<(), E> {
+    pub fn deliver<E>(self, value: T) -> Result<(), E> {
         self.set(value);
         Ok(())
     }

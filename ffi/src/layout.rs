@@ -55,15 +55,15 @@ layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4,
     repetitions 16, budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56,
     relative_threshold 64, resolution_seconds 72);
 #[cfg(feature = "std")]
-layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
-    repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
-    flags 184, reserved 188);
+layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
 #[cfg(feature = "std")]
 layout!(crate::benchmark::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8, left_out_count 16,
     seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56, frequency_high 64,
     cpu_count 72, reserved 76);
 #[cfg(feature = "std")]
-layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
+layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
+    repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
+    flags 184, reserved 188);
 #[cfg(feature = "std")]
 layout!(crate::figure::picollo_figure_estimate, 48, value 0, lower 8, upper 16, confidence 24, scopes 32, flags 40,
     reserved 44);
@@ -79,6 +79,7 @@ layout!(crate::double_snapshot::picollo_double_percentile, 56, rank 0, value 8, 
 #[cfg(feature = "std")]
 layout!(crate::double_summary::picollo_double_summary, 72 + 2 * P, statistics 0, percentiles 72,
     percentiles_length 72 + P);
+#[cfg(feature = "std")]
 layout!(crate::hlog::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_seconds 8, max 16, log_start_seconds 24,
     log_base_seconds 32, position 40, line 48, tag 56, tag_length 56 + P);
 #[cfg(feature = "std")]
@@ -103,7 +104,6 @@ layout!(crate::session::picollo_event_info, 288, not_counted_count 0, overhead_f
     os_errno 28, group 32, flags 36, message 40);
 layout!(crate::session::picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
 layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, width 8, height 12);
-#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
     directory 16 + P);
 layout!(crate::exemplar::picollo_exemplars_options, 40, struct_size 0, flags 4, threshold 8, unit 16, slowest 20,

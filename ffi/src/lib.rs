@@ -4,6 +4,8 @@
 //! The modules of a folder are the sections, in the order of `mod.rs`. `ci/describe.sh` writes the headers.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+// Without std, functions that need the heap are left out.
+#![cfg_attr(not(feature = "std"), allow(unused_imports))]
 // Types and functions carry their C names, so that this reads like the header that is generated from it.
 #![allow(non_camel_case_types)]
 // The header has this under "Requires" and "Ownership".

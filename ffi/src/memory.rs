@@ -59,54 +59,6 @@ pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
     Ok(numbers)
 }
 
-/// Text of any length.
-#[cfg(feature = "std")]
-pub type Growing = String;
-
-/// An empty text.
-#[cfg(feature = "std")]
-pub fn growing() -> Outcome<Growing> {
-    Ok(String::new())
-}
-
-/// There is no allocator.
-#[cfg(not(feature = "std"))]
-pub fn numbers(_: usize) -> Outcome<[f64; 0]> {
-    Err(Failure::UNSUPPORTED)
-}
-
-/// Never made: see `growing`.
-#[cfg(not(feature = "std"))]
-pub struct Growing;
-
-#[cfg(not(feature = "std"))]
-#[allow(clippy::unused_self, reason = "the methods of a string, for code that is never reached")]
-impl Growing {
-    pub fn try_reserve(&mut self, _: usize) -> Result<(), ()> {
-        Err(())
-    }
-
-    pub fn push_str(&mut self, _: &str) {}
-    pub fn push(&mut self, _: char) {}
-
-    pub fn clear(&mut self) {}
-}
-
-#[cfg(not(feature = "std"))]
-impl core::ops::Deref for Growing {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        ""
-    }
-}
-
-/// There is no allocator.
-#[cfg(not(feature = "std"))]
-pub fn growing() -> Outcome<Growing> {
-    Err(Failure::UNSUPPORTED)
-}
-
 /// There is no allocator.
 #[cfg(not(feature = "std"))]
 pub fn allocate(_: usize, _: usize) -> Outcome<NonNull<u8>> {

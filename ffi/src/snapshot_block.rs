@@ -98,13 +98,13 @@ impl Block {
 
     /// Makes an empty one without a histogram.
     #[cfg(feature = "std")]
-    pub fn of_layout(layout: Layout) -> Outcome<NonNull<Block>> {
+    pub fn from_layout(layout: Layout) -> Outcome<NonNull<Block>> {
         Self::detached(Snapshot::boxed_alone(layout)?, 1.0)
     }
 
     /// Makes a copy without a histogram.
     #[cfg(feature = "std")]
-    pub fn copy_of(block: &Block) -> Outcome<NonNull<Block>> {
+    pub fn new_copy(block: &Block) -> Outcome<NonNull<Block>> {
         Self::detached(block.counts().boxed_copy()?, block.value_ratio)
     }
 
@@ -112,24 +112,6 @@ impl Block {
     #[cfg(feature = "std")]
     pub fn corrected(block: &Block, expected_interval: u64) -> Outcome<NonNull<Block>> {
         Self::detached(block.counts().corrected(expected_interval)?, block.value_ratio)
-    }
-
-    /// There is no heap.
-    #[cfg(not(feature = "std"))]
-    pub fn of_layout(_: Layout) -> Outcome<NonNull<Block>> {
-        Err(Failure::UNSUPPORTED)
-    }
-
-    /// There is no heap.
-    #[cfg(not(feature = "std"))]
-    pub fn copy_of(_: &Block) -> Outcome<NonNull<Block>> {
-        Err(Failure::UNSUPPORTED)
-    }
-
-    /// There is no heap.
-    #[cfg(not(feature = "std"))]
-    pub fn corrected(_: &Block, _: u64) -> Outcome<NonNull<Block>> {
-        Err(Failure::UNSUPPORTED)
     }
 
     /// Makes a snapshot on the heap.

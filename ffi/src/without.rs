@@ -41,8 +41,8 @@ mod linux {
     }
 }
 
-/// Objects that live only on the heap: histograms of doubles, registries with counters, gauges and servers, and
-/// benchmarks.
+/// What needs the heap: histograms of doubles, registries with counters, gauges and servers, benchmarks, logs, decoded
+/// and copied snapshots.
 #[cfg(not(feature = "std"))]
 mod memory {
     use super::*;
@@ -58,15 +58,19 @@ mod memory {
             picollo_registry_encode picollo_registry_negotiate picollo_registry_add_counter
             picollo_registry_add_gauge picollo_registry_set_exemplars picollo_metric_counter_read
             picollo_metric_gauge_read picollo_server_start picollo_server_address picollo_figure_compute picollo_benchmark_create picollo_benchmark_next
-            picollo_benchmark_done picollo_benchmark_done_after picollo_benchmark_progress
+            picollo_benchmark_done picollo_benchmark_done_after
             picollo_benchmark_result picollo_benchmark_counter picollo_benchmark_histogram_ref
-            picollo_benchmark_format
+            picollo_benchmark_format picollo_compare_blocks picollo_session_open picollo_snapshot_create_from_layout
+            picollo_snapshot_copy picollo_snapshot_corrected picollo_snapshot_encode_base64 picollo_snapshot_decode
+            picollo_snapshot_decode_first picollo_log_reader_create picollo_log_reader_next
+            picollo_log_reader_decode picollo_log_format_header picollo_log_format_interval
         ]
         () = (), [
             picollo_double_histogram_free picollo_double_histogram_record picollo_double_histogram_record_n
             picollo_double_histogram_record_batch picollo_double_snapshot_free picollo_registry_free
             picollo_metric_counter_add picollo_metric_counter_free picollo_metric_gauge_set
             picollo_metric_gauge_add picollo_metric_gauge_free picollo_server_stop picollo_benchmark_free
+            picollo_log_reader_free
         ]
     }
 }

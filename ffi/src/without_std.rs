@@ -34,11 +34,11 @@ mod critical {
         fn picollo_critical_section_leave(state: u32);
     }
 
-    struct OfTheProgram;
-    critical_section::set_impl!(OfTheProgram);
+    struct Provided;
+    critical_section::set_impl!(Provided);
 
     // SAFETY: the program's functions keep everybody else out between them, as docs/embedded.md demands.
-    unsafe impl critical_section::Impl for OfTheProgram {
+    unsafe impl critical_section::Impl for Provided {
         unsafe fn acquire() -> u32 {
             // SAFETY: plain functions without requirements.
             unsafe { picollo_critical_section_enter() }

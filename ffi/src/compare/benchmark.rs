@@ -28,12 +28,9 @@
 //! aligned to 64 bytes. The remaining two cycles per call are the resolution; smaller differences are not reported.
 //! Times are in picoseconds per call.
 //!
-//! Between blocks the benchmark watches steal, CPU time and pressure of the machine, if the system reports them. A
-//! block is disturbed if, in a tenth of a second or more around it, more than a twentieth of the time was taken: by
-//! the host, or by other programs while something had to wait for a CPU. Disturbed blocks are left out. If more than
-//! half are disturbed, all count: A and B alternate, so the disturbance affects both, and the width of the interval
-//! shows it. If that interval is inconclusive, the comparison has PICOLLO_COMPARISON_NOISY and no verdict: a larger
-//! budget may help. PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
+//! Blocks that the host or other programs disturbed are left out. If more than half are disturbed, all count. If the
+//! interval is then inconclusive, the comparison has PICOLLO_COMPARISON_NOISY and no verdict: a larger budget may help.
+//! docs/is-it-faster.md has the rule. PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
 //!
 //! Without a PMU, `picollo compare --why` counts the instructions of two programs exactly. Under Valgrind, times of
 //! benchmarks are meaningless (PICOLLO_BENCHMARK_SIMULATED).
@@ -298,7 +295,7 @@ fn picollo_benchmark_create(
 ) -> picollo_status {
     let (events, out) = (slice(events, length)?, output(out)?);
     let benchmark = Benchmark::create(&read_options(options)?, events)?;
-    out.tell(memory::create(benchmark)?.as_ptr().cast())
+    out.deliver(memory::create(benchmark)?.as_ptr().cast())
 }
 }
 
@@ -367,15 +364,6 @@ pub unsafe extern "C" fn picollo_benchmark_done_after(
 }
 
 exported! {
-/// Reports the spent share of the budget, 0 to 1. The benchmark may end long before it is 1.
-///
-/// Threads: one at a time.
-/// Cost: reads the clock.
-fn picollo_benchmark_progress(benchmark: *const picollo_benchmark, out: *mut f64) -> picollo_status {
-    let (benchmark, out) = (read(benchmark)?, output(out)?);
-    out.tell(benchmark.progress())
-}
-
 /// Reports the results so far, and what else the machine did. Unknown numbers are NaN. On systems other than Linux
 /// out_noise is unknown, and no block is disturbed.
 ///
@@ -404,7 +392,7 @@ fn picollo_benchmark_counter(
     out: *mut picollo_benchmark_counts,
 ) -> picollo_status {
     let (benchmark, out) = (read(benchmark)?, output(out)?);
-    out.tell(benchmark.counter(index)?.into())
+    out.deliver(benchmark.counter(index)?.into())
 }
 
 /// Returns the histogram of A's or B's samples in picoseconds per call, for reading. It is in single-writer mode, and
@@ -422,7 +410,7 @@ fn picollo_benchmark_histogram_ref(
     let side = if either(which, Side::A as u32, Side::B as u32)? { Side::B } else { Side::A };
     let histogram = benchmark.histogram(side).ok_or(Failure::INVALID_ARGUMENT)?;
     // SAFETY: nobody records into it, as the caller promises.
-    out.tell(into_handle(unsafe { histogram.into_unguarded() }))
+    out.deliver(into_handle(unsafe { histogram.into_unguarded() }))
 }
 
 /// Writes the results: the changes in the times of samples, the verdict by blocks, and the counters.

@@ -95,7 +95,7 @@ fn picollo_snapshot_quantile_interval(
     out: *mut picollo_quantile_interval,
 ) -> picollo_status {
     let (snapshot, out) = (snapshot::read(snapshot)?, output(out)?);
-    out.tell(quantile_interval(snapshot, quantile, confidence)?)
+    out.deliver(quantile_interval(snapshot, quantile, confidence)?)
 }
 
 /// Compares snapshot a, the older, with snapshot b, the newer. Their layouts may differ.
@@ -111,9 +111,12 @@ fn picollo_compare(
 ) -> picollo_status {
     let (a, b, out) = (snapshot::read(a)?, snapshot::read(b)?, output(out)?);
     let options = read_options(options)?;
-    out.tell(compare_snapshots(a, b, &options)?)
+    out.deliver(compare_snapshots(a, b, &options)?)
+}
 }
 
+#[cfg(feature = "std")]
+exported! {
 /// Compares two series of blocks by the differences within pairs: a[i] was measured next to b[i], such as times of A
 /// and of B. Slow changes of the machine affect both. The result also shows whether the differences depend on each
 /// other.
@@ -131,9 +134,11 @@ fn picollo_compare_blocks(
     let (a, b, out) = (slice(a, length)?, slice(b, length)?, output(out)?);
     let options = read_options(options)?;
     let mut scratch = memory::numbers(length)?;
-    out.tell(compare_blocks(a, b, &mut scratch, &options)?)
+    out.deliver(compare_blocks(a, b, &mut scratch, &options)?)
+}
 }
 
+exported! {
 /// Compares a run with earlier runs of the same thing, the oldest first. Each run has one value, such as the median
 /// of its measurements. The result shows whether the new value is beyond what the spread of the earlier ones
 /// predicts. Runs on different days differ even if the code does not, and more observations within a run do not show
@@ -153,7 +158,7 @@ fn picollo_compare_runs(
 ) -> picollo_status {
     let (earlier, out) = (slice(earlier, length)?, output(out)?);
     let options = read_options(options)?;
-    out.tell(compare_runs(earlier, value, &options)?)
+    out.deliver(compare_runs(earlier, value, &options)?)
 }
 
 /// Writes a comparison as text: the changes from summary a to summary b, as picollo_summary_format_diff does, then

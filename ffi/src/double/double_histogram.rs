@@ -102,7 +102,7 @@ fn picollo_double_histogram_create(
             options.quantile_rule = QuantileRule::DotNet;
         }
     }
-    out.tell(SharedDoubleHistogram::create(&options)?.into_raw().as_ptr().cast())
+    out.deliver(SharedDoubleHistogram::create(&options)?.into_raw().as_ptr().cast())
 }
 }
 
@@ -178,7 +178,7 @@ fn picollo_double_histogram_collect(
     let mut values = memory::numbers(length)?;
     let statistics = histogram.collect_statistics(quantiles, &mut values)?;
     out_values.write_copy_of_slice(&values);
-    out_statistics.tell(statistics)
+    out_statistics.deliver(statistics)
 }
 
 /// Adds all counts of a snapshot, of any relative error. The count of each bucket goes to the bucket of its midpoint.
@@ -201,6 +201,6 @@ fn picollo_double_histogram_footprint(
     out_bytes: *mut usize,
 ) -> picollo_status {
     let (histogram, out_bytes) = (borrow(histogram)?, output(out_bytes)?);
-    out_bytes.tell(histogram.footprint())
+    out_bytes.deliver(histogram.footprint())
 }
 }

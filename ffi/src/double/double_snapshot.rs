@@ -54,7 +54,7 @@ fn picollo_double_snapshot_create(
     if !histogram.is_null() {
         borrow(histogram)?.peek(&mut snapshot)?;
     }
-    out.tell(memory::create(snapshot)?.as_ptr().cast())
+    out.deliver(memory::create(snapshot)?.as_ptr().cast())
 }
 }
 
@@ -95,7 +95,7 @@ fn picollo_double_snapshot_statistics(
     out: *mut picollo_double_statistics,
 ) -> picollo_status {
     let (snapshot, out) = (read(snapshot)?, output(out)?);
-    out.tell(snapshot.statistics())
+    out.deliver(snapshot.statistics())
 }
 
 /// Finds the values at quantiles, by the rule that the histogram was made with.

@@ -61,7 +61,7 @@ fn picollo_double_snapshot_summary(
     let (snapshot, ranks) = (read(snapshot)?, slice(ranks, length)?);
     let (room, out) = (room(percentiles, length)?, output(out)?);
     snapshot.for_each_percentile(ranks, |at, percentile| _ = room[at].write(percentile))?;
-    out.tell(picollo_double_summary {
+    out.deliver(picollo_double_summary {
         statistics: snapshot.statistics(),
         percentiles: if length == 0 { core::ptr::null() } else { percentiles },
         percentiles_length: length,

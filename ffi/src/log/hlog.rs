@@ -26,15 +26,13 @@
 
 use core::ffi::c_char;
 
-#[cfg(feature = "std")]
-use picollo_codec::log::from_utf16;
-use picollo_codec::log::{Header, Interval, Reader, write_header, write_interval};
+use picollo_codec::log::{Header, Interval, Reader, from_utf16, write_header, write_interval};
 
 use crate::argument::{exclusive, input, output, slice, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
 use crate::interchange;
-use crate::memory::{self, Growing, growing};
+use crate::memory;
 use crate::snapshot;
 use crate::snapshot::picollo_snapshot;
 use crate::status::picollo_status;
@@ -74,9 +72,8 @@ struct Log {
     /// The interval that was read last.
     interval: Option<Interval<'static>>,
     /// Its tag with a NUL; empty without an interval.
-    tag: Growing,
+    tag: String,
     /// The copy of a text in UTF-16. The two above borrow it, so it is dropped after them.
-    #[cfg(feature = "std")]
     _copy: Option<String>,
 }
 
@@ -90,7 +87,7 @@ impl Log {
             Some(Err(error)) => Err(error.into()),
             Some(Ok(interval)) => self.keep(interval),
         };
-        let told = picollo_log_interval {
+        let reported = picollo_log_interval {
             start_seconds: self.interval.as_ref().map_or(f64::NAN, |interval| interval.start_seconds),
             end_seconds: self.interval.as_ref().map_or(f64::NAN, |interval| interval.end_seconds()),
             max: self.interval.as_ref().map_or(f64::NAN, |interval| interval.max),
@@ -101,7 +98,7 @@ impl Log {
             tag: if self.tag.is_empty() { c"".as_ptr() } else { self.tag.as_ptr().cast() },
             tag_length: self.tag.len().saturating_sub(1),
         };
-        (told, read)
+        (reported, read)
     }
 
     /// Keeps an interval, with a copy of its tag that ends in a NUL.
@@ -149,22 +146,14 @@ fn picollo_log_reader_create(
 ) -> picollo_status {
     // SAFETY: the caller's promises, passed on; the text is there for as long as the reader is.
     let (text, out) = unsafe { (slice(text.cast::<u8>(), length)?, output(out)?) };
-    #[cfg(feature = "std")]
     let _copy = from_utf16(text)?;
-    #[cfg(feature = "std")]
     let text = match &_copy {
         // SAFETY: its bytes stay where they are, and as they are, for as long as the reader beside it.
         Some(copy) => unsafe { core::slice::from_raw_parts(copy.as_ptr(), copy.len()) },
         None => text,
     };
-    let log = Log {
-        reader: Reader::new(text),
-        interval: None,
-        tag: growing()?,
-        #[cfg(feature = "std")]
-        _copy,
-    };
-    out.tell(memory::create(log)?.as_ptr().cast())
+    let log = Log { reader: Reader::new(text), interval: None, tag: String::new(), _copy };
+    out.deliver(memory::create(log)?.as_ptr().cast())
 }
 
 /// Reads the next interval, but does not decode its histogram: picollo_log_reader_decode does that for the intervals
@@ -184,8 +173,8 @@ fn picollo_log_reader_next(
     out_interval: *mut picollo_log_interval,
 ) -> picollo_status {
     let (log, out_interval) = (exclusive(reader.cast::<Log>())?, output(out_interval)?);
-    let (told, read) = log.advance();
-    out_interval.set(told);
+    let (reported, read) = log.advance();
+    out_interval.set(reported);
     read
 }
 
@@ -203,7 +192,7 @@ fn picollo_log_reader_decode(
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     let (log, out) = (input(reader.cast::<Log>())?, output(out)?);
-    out.tell(log.decode(max_counters)?)
+    out.deliver(log.decode(max_counters)?)
 }
 }
 

@@ -2,14 +2,6 @@
 //!
 //! The library writes three encodings. It reads these and HdrHistogram's older ones, as bytes or as base64.
 //!
-//!     size_t length = 0;
-//!     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, NULL, 0, &length);
-//!     void *bytes = malloc(length);
-//!     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, bytes, length, &length);
-//!     ...
-//!     picollo_snapshot *copy;
-//!     if (picollo_snapshot_decode(bytes, length, 0, &copy) != PICOLLO_OK) ...
-//!
 //! HdrHistogram's encodings hold only the counts of HdrHistogram's layouts (see significant_digits). They omit counts
 //! out of range, lost counts, the smallest trackable value and the time. The native encoding holds everything.
 //!
@@ -29,7 +21,9 @@ use crate::snapshot;
 use crate::snapshot::picollo_snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
-use crate::text::{try_write_text, write_collected};
+use crate::text::try_write_text;
+#[cfg(feature = "std")]
+use crate::text::write_collected;
 
 /// Columns, with mean, deviation, maximum and total below.
 pub const PICOLLO_HGRM_COLUMNS: u32 = 0;
@@ -61,7 +55,10 @@ fn picollo_snapshot_encode(
     out_length.set(written.length);
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
 }
+}
 
+#[cfg(feature = "std")]
+exported! {
 /// Writes a snapshot as base64 text. The compressed encoding gives the HISTFAAA... of HdrHistogram's logs.
 ///
 /// Returns: as picollo_snapshot_encode, and PICOLLO_ERR_OUT_OF_MEMORY for every encoding.
@@ -95,18 +92,7 @@ fn decode_first(bytes: &[u8], max_counters: u64) -> Outcome<(NonNull<Block>, usi
     Ok((Block::detached(decoder.boxed()?, decoder.value_ratio())?, taken))
 }
 
-/// There is no heap.
-#[cfg(not(feature = "std"))]
-pub fn decode(_: &[u8], _: u64) -> Outcome<NonNull<Block>> {
-    Err(Failure::UNSUPPORTED)
-}
-
-/// As above.
-#[cfg(not(feature = "std"))]
-fn decode_first(_: &[u8], _: u64) -> Outcome<(NonNull<Block>, usize)> {
-    Err(Failure::UNSUPPORTED)
-}
-
+#[cfg(feature = "std")]
 exported! {
 /// Makes a snapshot from encoded data: the native encoding, or HdrHistogram's V2, V1 or V0 of integers or doubles,
 /// compressed or not. Base64 of any of them works too, and white space around it is ignored. The data determine the
@@ -129,7 +115,7 @@ fn picollo_snapshot_decode(
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     let (bytes, out) = (slice(bytes.cast(), length)?, output(out)?);
-    out.tell(decode(bytes, max_counters)?.as_ptr().cast())
+    out.deliver(decode(bytes, max_counters)?.as_ptr().cast())
 }
 
 /// Makes a snapshot from the first of several consecutive encodings, as picollo_snapshot_decode does, and reports
@@ -158,9 +144,11 @@ fn picollo_snapshot_decode_first(
     let (bytes, out, out_taken) = (slice(bytes.cast(), length)?, output(out)?, output(out_taken)?);
     let (block, taken) = decode_first(bytes, max_counters)?;
     out.set(block.as_ptr().cast());
-    out_taken.tell(taken)
+    out_taken.deliver(taken)
+}
 }
 
+exported! {
 /// Reports the factor for the values of a snapshot that was decoded from a histogram of doubles. HdrHistogram encodes
 /// its DoubleHistogram as integers and a ratio. Copies keep the factor, but no encoding here holds it.
 ///
@@ -168,7 +156,7 @@ fn picollo_snapshot_decode_first(
 fn picollo_snapshot_value_ratio(snapshot: *const picollo_snapshot, out_ratio: *mut f64) -> picollo_status {
     // SAFETY: the caller's promises, passed on; a handle leads to a block.
     let (snapshot, out_ratio) = unsafe { (input(snapshot.cast::<Block>())?, output(out_ratio)?) };
-    out_ratio.tell(snapshot.value_ratio())
+    out_ratio.deliver(snapshot.value_ratio())
 }
 
 /// Writes the percentile distribution as HdrHistogram for Java does (.hgrm), for its plotters. The distance of the
@@ -198,7 +186,10 @@ fn picollo_snapshot_format_hgrm(
         write_hgrm(snapshot, &mut out, ticks_per_half_distance, value_scale, format)
     })
 }
+}
 
+#[cfg(feature = "std")]
+exported! {
 /// Makes a copy that is corrected for coordinated omission, as picollo_histogram_record_corrected does for single
 /// values. The upper end stands for a bucket, as in HdrHistogram. Counts out of range are copied, not corrected.
 ///
@@ -211,6 +202,6 @@ fn picollo_snapshot_corrected(
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     let (snapshot, out) = (input(snapshot.cast::<Block>())?, output(out)?);
-    out.tell(Block::corrected(snapshot, expected_interval)?.as_ptr().cast())
+    out.deliver(Block::corrected(snapshot, expected_interval)?.as_ptr().cast())
 }
 }

@@ -12,4 +12,5 @@
 
 pub mod interchange;
 
+#[cfg(feature = "std")]
 pub mod hlog;

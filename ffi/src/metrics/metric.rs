@@ -159,7 +159,7 @@ exported! {
 /// Cost: a load.
 fn picollo_metric_counter_read(counter: *const picollo_metric_counter, out: *mut u64) -> picollo_status {
     let (counter, out) = (borrow(counter)?, output(out)?);
-    out.tell(match &*counter {
+    out.deliver(match &*counter {
         AnyCounter::OneWord(counter) => counter.value(),
         AnyCounter::Striped(counter) => counter.load(),
     })
@@ -200,7 +200,7 @@ exported! {
 /// Cost: a load.
 fn picollo_metric_gauge_read(gauge: *const picollo_metric_gauge, out: *mut f64) -> picollo_status {
     let (gauge, out) = (borrow(gauge)?, output(out)?);
-    out.tell(gauge.value())
+    out.deliver(gauge.value())
 }
 }
 

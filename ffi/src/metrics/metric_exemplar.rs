@@ -14,7 +14,7 @@ use picollo_export::MetricExemplar;
 use crate::argument::slice;
 use crate::failure::Failure;
 use crate::guard::exported;
-use crate::registry::{labels_of, picollo_label, picollo_registry, with};
+use crate::registry::{picollo_label, picollo_registry, read_labels, with};
 use crate::status::picollo_status;
 
 /// An observation that stands for others. Fields that are zero are left out. The names and values of its labels have
@@ -54,9 +54,9 @@ fn picollo_registry_set_exemplars(
     let mut copies = Vec::new();
     let given = slice(exemplars, length)?;
     copies.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
-    for of in given {
-        let labels = labels_of(of.labels, of.labels_length)?;
-        copies.push(MetricExemplar::with_trace(of.value, of.unix_nanos, of.trace_id, of.span_id, &labels)?);
+    for one in given {
+        let labels = read_labels(one.labels, one.labels_length)?;
+        copies.push(MetricExemplar::with_trace(one.value, one.unix_nanos, one.trace_id, one.span_id, &labels)?);
     }
     with(registry, |registry| Ok(registry.set_exemplars(id, copies)?))
 }

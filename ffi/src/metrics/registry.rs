@@ -146,12 +146,12 @@ pub unsafe fn with<T>(
     shared.with(work).unwrap_or(Err(Failure::FORKED))
 }
 
-/// Calls `use_it` with the caller's description of a metric.
+/// Calls `work` with the caller's description of a metric.
 ///
 /// # Safety As for [`options::read`]; strings and labels must be valid during the call.
 pub unsafe fn with_metric<T>(
     options: *const picollo_metric_options,
-    use_it: impl FnOnce(&Metric) -> Outcome<T>,
+    work: impl FnOnce(&Metric) -> Outcome<T>,
 ) -> Outcome<T> {
     let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
     const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED
@@ -163,13 +163,13 @@ pub unsafe fn with_metric<T>(
         return Err(Failure::UNSUPPORTED);
     }
     let length = usize::try_from(asked.labels_length).map_err(|_| Failure::INVALID_ARGUMENT)?;
-    let labels = labels_of(asked.labels, length)?;
+    let labels = read_labels(asked.labels, length)?;
     let created_unix_nanos = match (asked.flags & PICOLLO_METRIC_NO_CREATED, asked.created_unix_nanos) {
         (0, 0) => picollo_native::unix_nanos(),
         (0, since) => since,
         _ => 0,
     };
-    use_it(&Metric {
+    work(&Metric {
         name: text(asked.name)?,
         help: text(asked.help)?,
         unit: text(asked.unit)?,
@@ -195,7 +195,10 @@ pub unsafe fn is_striped(options: *const picollo_metric_options) -> bool {
 ///
 /// # Safety
 /// `labels` must be valid for reads of `length` labels, whose texts end in NUL; all of it must be there as long as the result.
-pub unsafe fn labels_of<'a>(labels: *const picollo_label, length: usize) -> Outcome<Vec<(&'a str, &'a str)>> {
+pub unsafe fn read_labels<'a>(
+    labels: *const picollo_label,
+    length: usize,
+) -> Outcome<Vec<(&'a str, &'a str)>> {
     let mut pairs = Vec::new();
     let given = slice(labels, length)?;
     pairs.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
@@ -210,7 +213,7 @@ exported! {
 ///
 /// Cost: an allocation.
 fn picollo_registry_create(out: *mut *mut picollo_registry) -> picollo_status {
-    output(out)?.tell(Shared::create(Lock::new(Registry::new()))?.into_raw().as_ptr().cast())
+    output(out)?.deliver(Shared::create(Lock::new(Registry::new()))?.into_raw().as_ptr().cast())
 }
 }
 
@@ -334,6 +337,6 @@ fn picollo_registry_negotiate(
     let negotiated = negotiate(accept);
     let write = |out: &mut dyn Write| out.write_str(negotiated.content_type);
     write_text(buffer, capacity, out_length, &write)?;
-    out_format.tell(negotiated.format as u32)
+    out_format.deliver(negotiated.format as u32)
 }
 }

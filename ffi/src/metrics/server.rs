@@ -126,7 +126,7 @@ fn picollo_server_start(
         answered.unwrap_or_else(|| Err(Status::Forked.as_str().into()))
     };
     let server = Server::start(address, options, answer).map_err(|error| explained(address, &error))?;
-    out.tell(memory::create(server)?.as_ptr().cast())
+    out.deliver(memory::create(server)?.as_ptr().cast())
 }
 }
 

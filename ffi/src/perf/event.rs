@@ -43,7 +43,7 @@ fn picollo_event_parse(
         return Err(Failure::NULL_POINTER.into());
     }
     let (spec, out) = (text(spec)?, output(out)?);
-    out.tell(Event::parse(spec)?)
+    out.deliver(Event::parse(spec)?)
 }
 }
 
@@ -63,23 +63,14 @@ pub unsafe fn parse_all(specs: &[*const c_char]) -> Result<Vec<picollo_event>, p
     let mut events = Vec::new();
     events.try_reserve_exact(specs.len()).map_err(|_| Failure::OUT_OF_MEMORY)?;
     for (index, &spec) in specs.iter().enumerate() {
-        let of_it = |error: picollo_error| error.with_event(index);
+        let located = |error: picollo_error| error.with_event(index);
         if spec.is_null() {
-            return Err(of_it(Failure::NULL_POINTER.into()));
+            return Err(located(Failure::NULL_POINTER.into()));
         }
-        let spec = text(spec).map_err(|failure| of_it(failure.into()))?;
-        events.push(Event::parse(spec).map_err(of_it)?);
+        let spec = text(spec).map_err(|failure| located(failure.into()))?;
+        events.push(Event::parse(spec).map_err(located)?);
     }
     Ok(events)
-}
-
-/// There is no heap for them, and nothing that counts.
-///
-/// # Safety
-/// None: nothing is looked at.
-#[cfg(not(feature = "std"))]
-pub unsafe fn parse_all(_: &[*const c_char]) -> Result<[picollo_event; 0], picollo_error> {
-    Err(Failure::UNSUPPORTED.into())
 }
 
 exported! { explained(error)
@@ -92,6 +83,6 @@ fn picollo_perf_probe(
     out: *mut picollo_perf_info,
     error: *mut picollo_error,
 ) -> picollo_status {
-    output(out)?.tell(probe())
+    output(out)?.deliver(probe())
 }
 }

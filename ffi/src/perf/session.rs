@@ -24,13 +24,8 @@
 //! process tries the instruction first. If somebody forbids it later, while the session is in use, the next reading
 //! raises SIGSEGV (on aarch64 SIGILL), which ends the process. This happens after writing 0 to /sys/devices/cpu/rdpmc
 //! or kernel.perf_user_access, and after a move to another hypervisor. No check can prevent it, because there is no
-//! warning. To exclude it, use PICOLLO_SESSION_SYSCALL_ONLY, or set the environment variable PICOLLO_RDPMC:
-//!
-//!     auto, on, 1   as above; the default
-//!     off, 0        never read in user space; so does every value that is not listed here
-//!     force         read in user space without trying it in a child: for simulators that handle the fault
-//!
-//! picollo_perf_probe reports whether counters are read in user space, and if not, why.
+//! warning. PICOLLO_SESSION_SYSCALL_ONLY excludes it, and so does the environment variable PICOLLO_RDPMC=off
+//! (docs/counters.md). picollo_perf_probe reports whether counters are read in user space, and if not, why.
 //!
 //! Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
 //!   thread, one at a time. In the child of a fork all calls except picollo_session_free return PICOLLO_ERR_FORKED,
@@ -42,7 +37,9 @@ pub use picollo_perf::{EventInfo as picollo_event_info, Reading as picollo_readi
 use picollo_perf::{MAX_EVENTS, ReadMode, Session};
 
 use crate::argument::{either, exclusive, input, list, output, slice};
-use crate::event::{parse_all, picollo_event};
+#[cfg(feature = "std")]
+use crate::event::parse_all;
+use crate::event::picollo_event;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_explained, guard_void_uncancelled};
 use crate::histogram::{into_handle, picollo_histogram};
@@ -98,9 +95,12 @@ fn picollo_session_create(
 ) -> picollo_status {
     let (out, options, events) = (output(out)?, read_options(options)?, slice(events, length)?);
     let session = Session::create(&options, events)?;
-    out.tell(memory::create(session)?.as_ptr().cast())
+    out.deliver(memory::create(session)?.as_ptr().cast())
+}
 }
 
+#[cfg(feature = "std")]
+exported! { explained(error)
 /// Opens events by name: picollo_event_parse for each, then picollo_session_create for all.
 ///
 /// Requires: specs leads to length names, 1 to PICOLLO_SESSION_MAX_EVENTS, as for picollo_event_parse.
@@ -118,7 +118,7 @@ fn picollo_session_open(
     let (out, options, specs) = (output(out)?, read_options(options)?, slice(specs, length)?);
     let events = parse_all(specs)?;
     let session = Session::create(&options, &events)?;
-    out.tell(memory::create(session)?.as_ptr().cast())
+    out.deliver(memory::create(session)?.as_ptr().cast())
 }
 }
 
@@ -133,12 +133,6 @@ pub unsafe extern "C" fn picollo_session_free(session: *mut picollo_session) {
 }
 
 exported! {
-/// Reports the number of events, which is the number given.
-fn picollo_session_length(session: *const picollo_session, out: *mut usize) -> picollo_status {
-    let (session, out) = (read(session)?, output(out)?);
-    out.tell(session.length()?)
-}
-
 /// Reports the event at an index, as it was given.
 fn picollo_session_event(
     session: *const picollo_session,
@@ -146,7 +140,7 @@ fn picollo_session_event(
     out: *mut picollo_event,
 ) -> picollo_status {
     let (session, out) = (read(session)?, output(out)?);
-    out.tell(session.event(index)?)
+    out.deliver(session.event(index)?)
 }
 
 /// Reports how an event is counted, or why it is not.
@@ -156,7 +150,7 @@ fn picollo_session_event_info(
     out: *mut picollo_event_info,
 ) -> picollo_status {
     let (session, out) = (read(session)?, output(out)?);
-    out.tell(session.event_info(index)?)
+    out.deliver(session.event_info(index)?)
 }
 }
 
@@ -298,6 +292,6 @@ fn picollo_session_histogram_ref(
 ) -> picollo_status {
     let (session, out) = (read(session)?, output(out)?);
     // SAFETY: nobody records into it, as the caller promises.
-    out.tell(into_handle(unsafe { session.histogram(index)?.into_unguarded() }))
+    out.deliver(into_handle(unsafe { session.histogram(index)?.into_unguarded() }))
 }
 }

@@ -46,16 +46,6 @@ pub extern "C" fn picollo_clock_ticks(clock: u32) -> u64 {
     guard_value(0, || Clock::from_raw(clock).map_or(0, Clock::ticks))
 }
 
-/// Reads a clock in program order: after all instructions before the call, and before all instructions after it. With
-/// picollo_clock_ticks, out-of-order execution may move the reading by about a hundred instructions.
-///
-/// Returns: its ticks; 0 for an unknown clock.
-/// Cost: ten to twenty nanoseconds more than picollo_clock_ticks, and the wait for earlier instructions.
-#[unsafe(no_mangle)]
-pub extern "C" fn picollo_clock_ticks_ordered(clock: u32) -> u64 {
-    guard_value(0, || Clock::from_raw(clock).map_or(0, Clock::ticks_ordered))
-}
-
 exported! {
 /// Reports the number of ticks per second.
 ///
@@ -67,7 +57,7 @@ fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64) -> picollo_status {
     if hertz == 0 {
         return Err(Failure::UNSUPPORTED);
     }
-    out_hertz.tell(hertz)
+    out_hertz.deliver(hertz)
 }
 }
 

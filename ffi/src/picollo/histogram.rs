@@ -61,7 +61,7 @@ fn picollo_histogram_create(
 ) -> picollo_status {
     let (out, options) = (output(out)?, read_options(options)?);
     // SAFETY: the functions that record require one thread at a time in single-writer mode.
-    out.tell(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?))
+    out.deliver(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?))
 }
 }
 
@@ -174,7 +174,7 @@ fn picollo_histogram_reset(histogram: *mut picollo_histogram) -> picollo_status 
 /// Reports the present size of the histogram in bytes, without its snapshots.
 fn picollo_histogram_footprint(histogram: *const picollo_histogram, out_bytes: *mut usize) -> picollo_status {
     let (histogram, out_bytes) = (borrow(histogram)?, output(out_bytes)?);
-    out_bytes.tell(histogram.footprint())
+    out_bytes.deliver(histogram.footprint())
 }
 }
 

@@ -87,10 +87,10 @@ unsafe impl options::Options for picollo_histogram_options {
 /// As for [`options::read`].
 pub unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome<Options> {
     let Some(asked) = options::read(options)? else { return Ok(Options::default()) };
-    understood(&asked)
+    to_options(&asked)
 }
 
-fn understood(asked: &picollo_histogram_options) -> Outcome<Options> {
+fn to_options(asked: &picollo_histogram_options) -> Outcome<Options> {
     if asked.flags & !(PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY) != 0 {
         return Err(Failure::UNSUPPORTED);
     }
@@ -154,7 +154,7 @@ pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), E
         }
     };
     let estimate = |asked: &picollo_histogram_options| -> Outcome {
-        SharedHistogram::estimate(&understood(asked)?)?;
+        SharedHistogram::estimate(&to_options(asked)?)?;
         Ok(())
     };
     let Err(failure) = estimate(&asked) else { return Ok(()) };

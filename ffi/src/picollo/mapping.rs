@@ -103,13 +103,13 @@ fn picollo_layout_of_options(
     let layout = options.layout()?;
     // Refuses what no histogram can be made of.
     SharedHistogram::estimate(&options)?;
-    out.tell((&layout).into())
+    out.deliver((&layout).into())
 }
 
 /// Reports the layout of a snapshot.
 fn picollo_snapshot_layout(snapshot: *const picollo_snapshot, out: *mut picollo_layout) -> picollo_status {
     let (snapshot, out) = (snapshot::read(snapshot)?, output(out)?);
-    out.tell(snapshot.layout().into())
+    out.deliver(snapshot.layout().into())
 }
 
 /// Finds the bucket of a value, in range or not. Its count is 0. Its storage_index is UINT64_MAX if the value is out
@@ -123,7 +123,7 @@ fn picollo_layout_bucket_of(
 ) -> picollo_status {
     let (layout, out) = (read(layout)?, output(out)?);
     let storage_index = layout.bucket_of(value).map_or(u64::MAX, |bucket| bucket.storage_index);
-    out.tell(picollo_bucket {
+    out.deliver(picollo_bucket {
         lower: layout.lowest_equivalent(value),
         upper: layout.highest_equivalent(value),
         step: layout.size_of_equivalent_range(value),
@@ -145,7 +145,7 @@ fn picollo_layout_with_range(
     out: *mut picollo_layout,
 ) -> picollo_status {
     let (layout, out) = (read(layout)?, output(out)?);
-    out.tell((&layout.with_range(min_trackable, max_trackable)?).into())
+    out.deliver((&layout.with_range(min_trackable, max_trackable)?).into())
 }
 
 /// Reports how much memory a histogram of any mode and storage will take, without making one. See also
@@ -160,7 +160,7 @@ fn picollo_histogram_estimate(
     let (options, out) = (read_options(options)?, output(out)?);
     let layout = options.layout()?;
     let Footprint { initial, step, most } = SharedHistogram::estimate(&options)?;
-    out.tell(picollo_footprint {
+    out.deliver(picollo_footprint {
         counters: layout.length() as u64,
         initial_bytes: initial as u64,
         step_bytes: step as u64,
@@ -181,6 +181,6 @@ fn picollo_snapshot_count_between(
     out: *mut u64,
 ) -> picollo_status {
     let (snapshot, out) = (snapshot::read(snapshot)?, output(out)?);
-    out.tell(snapshot.count_between(lowest, highest))
+    out.deliver(snapshot.count_between(lowest, highest))
 }
 }

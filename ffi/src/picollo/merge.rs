@@ -116,7 +116,10 @@ fn picollo_histogram_add(
     let merged = add(&histogram, other);
     report(merged, out)
 }
+}
 
+#[cfg(feature = "std")]
+exported! {
 /// Makes an empty snapshot without a histogram, to merge others into, such as the intervals of a log.
 ///
 /// Requires: layout was filled in by this library; picollo_layout_with_range makes one for another range.
@@ -126,7 +129,7 @@ fn picollo_snapshot_create_from_layout(
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     let (layout, out) = (mapping::read(layout)?, output(out)?);
-    out.tell(Block::of_layout(layout)?.as_ptr().cast())
+    out.deliver(Block::from_layout(layout)?.as_ptr().cast())
 }
 
 /// Makes a copy without a histogram, to keep counts that the next update replaces, or to merge into.
@@ -137,6 +140,6 @@ fn picollo_snapshot_copy(
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     let (snapshot, out) = (input(snapshot.cast::<Block>())?, output(out)?);
-    out.tell(Block::copy_of(snapshot)?.as_ptr().cast())
+    out.deliver(Block::new_copy(snapshot)?.as_ptr().cast())
 }
 }

@@ -29,7 +29,7 @@ fn picollo_histogram_required_size(
 ) -> picollo_status {
     let (out_size, out_align, options) = (output(out_size)?, output(out_align)?, read_options(options)?);
     out_size.set(SharedHistogram::required_size(&options)?);
-    out_align.tell(SharedHistogram::ALIGNMENT)
+    out_align.deliver(SharedHistogram::ALIGNMENT)
 }
 
 /// Makes an empty histogram in the caller's memory: static, on a stack, from another allocator, or shared between
@@ -55,7 +55,7 @@ fn picollo_histogram_init_in(
     // No slice is longer than half the address space.
     let size = size.min(isize::MAX as usize);
     // SAFETY: the memory is the histogram's from now on, as the caller promises.
-    out.tell(into_handle(unsafe { SharedHistogram::init_in_unguarded(memory.cast(), size, &options) }?))
+    out.deliver(into_handle(unsafe { SharedHistogram::init_in_unguarded(memory.cast(), size, &options) }?))
 }
 }
 
@@ -90,7 +90,7 @@ fn picollo_histogram_attach(
     if memory.is_null() {
         return Err(Failure::NULL_POINTER);
     }
-    out.tell(into_handle(SharedHistogram::attach_unguarded(memory.cast(), size)?))
+    out.deliver(into_handle(SharedHistogram::attach_unguarded(memory.cast(), size)?))
 }
 }
 
@@ -103,7 +103,7 @@ fn picollo_snapshot_required_size(
 ) -> picollo_status {
     let (histogram, out_size, out_align) = (borrow(histogram)?, output(out_size)?, output(out_align)?);
     out_size.set(Block::required_size(histogram.layout())?);
-    out_align.tell(ALIGNMENT)
+    out_align.deliver(ALIGNMENT)
 }
 
 /// Makes a snapshot in the caller's memory, and updates it as picollo_snapshot_create does.
@@ -123,6 +123,6 @@ fn picollo_snapshot_init_in(
     let memory = NonNull::new(memory.cast()).ok_or(Failure::NULL_POINTER)?;
     // SAFETY: the memory is the snapshot's from now on, as the caller promises.
     let block = unsafe { Block::initialise(memory, size, &histogram, 0)? };
-    out.tell(block.as_ptr().cast())
+    out.deliver(block.as_ptr().cast())
 }
 }

@@ -1,7 +1,7 @@
 //! Recording without a call.
 //!
-//! A recorder holds what a record needs, so the compiler can inline it. Include picollo_inline.h, take the recorder's
-//! writer, and call picollo_writer_record. Bindings for other languages may do the same. This is the rule for a value v:
+//! A recorder holds what a record needs, so the compiler can inline it. Include picollo_inline.h, which has examples, take
+//! the recorder's writer, and call picollo_writer_record. Bindings for other languages may do the same. This is the rule for a value v:
 //!
 //!     e     = 63 - block_scale - leading_zeros(v | (1 << block_scale))
 //!     index = (e << block_scale) + (v >> e) - first_index              (modulo 2^64)
@@ -12,19 +12,10 @@
 //! afterwards has wrapped around: report it with picollo_histogram_record_n(histogram, v, 2^32), and leave the cell
 //! as it is.
 //!
-//! A recorder adds without an atomic operation, so its mode must be requested:
-//!
-//!     options.mode = PICOLLO_MODE_THREAD_LOCAL;         (a recorder for each thread, or PICOLLO_MODE_SINGLE_WRITER: one)
-//!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
-//!     picollo_recorder recorder;
-//!     if (picollo_histogram_recorder(latency, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) ...
-//!     picollo_writer writer = picollo_recorder_writer(&recorder);
-//!     picollo_writer_record(writer, 1234);
-//!     picollo_recorder_release(&recorder);
-//!
-//! For a histogram of the default mode that many threads share, use picollo_atomic_recorder. The rule is the same,
-//! but one atomic addition increments the cell, and nothing is to be released. picollo_atomic_recorder_writer returns
-//! its writer.
+//! A recorder adds without an atomic operation, so its mode must be requested: PICOLLO_MODE_THREAD_LOCAL, with a recorder
+//! for each thread, or PICOLLO_MODE_SINGLE_WRITER, with one. For a histogram of the default mode that many threads share,
+//! use picollo_atomic_recorder. The rule is the same, but one atomic addition increments the cell, and nothing is to be
+//! released.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -88,7 +79,7 @@ fn picollo_histogram_recorder(
     let counters = recorder.counters().as_ptr().cast();
     let recorder_length = recorder.length();
     let (own, owner) = recorder.into_raw();
-    out.tell(picollo_recorder {
+    out.deliver(picollo_recorder {
         length: recorder_length,
         first_index: layout.first_index(),
         block_scale: layout.scale(),
@@ -140,7 +131,7 @@ fn picollo_histogram_atomic_recorder(
     }
     let recorder = native.atomic_recorder()?;
     let layout = native.layout();
-    out.tell(picollo_atomic_recorder {
+    out.deliver(picollo_atomic_recorder {
         length: recorder.length(),
         first_index: layout.first_index(),
         block_scale: layout.scale(),

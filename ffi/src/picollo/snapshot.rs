@@ -90,7 +90,7 @@ fn picollo_snapshot_create(
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     let (histogram, out) = (borrow(histogram)?, output(out)?);
-    out.tell(Block::create(&histogram)?.as_ptr().cast())
+    out.deliver(Block::create(&histogram)?.as_ptr().cast())
 }
 
 /// Replaces the counts by new ones from the histogram, while writers and other readers continue. Each update is the
@@ -126,7 +126,7 @@ exported! {
 /// Reports the totals.
 fn picollo_snapshot_counts(snapshot: *const picollo_snapshot, out: *mut picollo_counts) -> picollo_status {
     let (snapshot, out) = (read(snapshot)?, output(out)?);
-    out.tell(snapshot.counts())
+    out.deliver(snapshot.counts())
 }
 
 /// Finds the percentiles at many ranks, in any order.
@@ -173,7 +173,7 @@ fn picollo_snapshot_rank_of_value(
     out_rank: *mut f64,
 ) -> picollo_status {
     let (snapshot, out_rank) = (read(snapshot)?, output(out_rank)?);
-    out_rank.tell(snapshot.rank_of_value(
+    out_rank.deliver(snapshot.rank_of_value(
         value,
         either(interpolate, PICOLLO_RANK_WHOLE_BUCKETS, PICOLLO_RANK_INTERPOLATED)?,
     )?)
@@ -188,7 +188,7 @@ fn picollo_snapshot_bucket_of(
     out: *mut picollo_bucket,
 ) -> picollo_status {
     let (snapshot, out) = (read(snapshot)?, output(out)?);
-    out.tell(snapshot.bucket_of(value).ok_or(Failure::INVALID_ARGUMENT)?)
+    out.deliver(snapshot.bucket_of(value).ok_or(Failure::INVALID_ARGUMENT)?)
 }
 
 /// Lists the buckets with their counts, in ascending order.

@@ -2,14 +2,8 @@
 //!
 //! A step ends at a value. It holds the counts of all buckets up to and including that value's, except those of
 //! earlier steps. It never divides a bucket. Steps continue until they cover everything recorded; an empty snapshot
-//! has no steps. picollo_snapshot_buckets lists single buckets.
-//!
-//! The functions fill an array. If it is too small, they report how many steps there are:
-//!
-//!     size_t length = 0;
-//!     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
-//!     picollo_step *steps = malloc(length * sizeof *steps);
-//!     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
+//! has no steps. picollo_snapshot_buckets lists single buckets. With a capacity of 0 the functions report how many steps
+//! there are.
 
 pub use picollo_core::snapshots::Step as picollo_step;
 

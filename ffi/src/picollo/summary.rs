@@ -130,7 +130,7 @@ fn picollo_histogram_summary(
     // What can be refused is refused before anything is allocated.
     ValueSelection::try_from(value_selection)?;
     output(out)?;
-    let temporary = Temporary::of(&histogram)?;
+    let temporary = Temporary::new(&histogram)?;
     summarize(temporary.counts(), value_selection, ranks, length, percentiles, out)
 }
 }
@@ -165,7 +165,7 @@ unsafe fn summarize(
         let write = |at: usize, percentile| _ = room[at].write(percentile);
         snapshot.for_each_percentile(ranks, selection, length, write)?;
     }
-    out.tell(picollo_summary {
+    out.deliver(picollo_summary {
         total_count: found.total_count,
         underflow_count: found.underflow_count,
         overflow_count: found.overflow_count,
@@ -188,7 +188,7 @@ pub struct Temporary(NonNull<Block>);
 
 impl Temporary {
     /// A snapshot of a histogram since its reset.
-    pub fn of(histogram: &SharedHistogram) -> Outcome<Temporary> {
+    pub fn new(histogram: &SharedHistogram) -> Outcome<Temporary> {
         Block::create(histogram).map(Temporary)
     }
 

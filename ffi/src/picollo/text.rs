@@ -26,20 +26,16 @@
 use core::ffi::c_char;
 use core::fmt::{self, Write};
 
-use picollo_core::Snapshot;
 use picollo_core::layouts::ValueSelection;
 use picollo_core::seam::{BufferWriter, write_c_string};
-use picollo_text::{Format, ListedBucket, write_diff, write_summary};
+use picollo_text::{Format, write_diff, write_summary};
 
-use crate::argument::{either, input, output, room, text};
+use crate::argument::{input, output, room, text};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::exported;
 use crate::histogram::picollo_histogram;
-use crate::memory;
-use crate::snapshot::{
-    self, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY, picollo_percentile, picollo_snapshot,
-};
+use crate::snapshot::picollo_percentile;
 use crate::status::picollo_status;
 use crate::summary::{Temporary, for_text, picollo_summary};
 
@@ -103,6 +99,7 @@ pub unsafe fn try_write_text(
 /// As [`try_write_text`], for text that is expensive to make: it is made once, on the heap, and then copied.
 ///
 /// # Safety As for [`write_text`].
+#[cfg(feature = "std")]
 pub unsafe fn write_collected(
     buffer: *mut c_char,
     capacity: usize,
@@ -110,7 +107,7 @@ pub unsafe fn write_collected(
     write: impl FnOnce(&mut Collected) -> picollo_core::Result<()>,
 ) -> Outcome {
     check(buffer, capacity, out_length)?;
-    let mut collected = Collected(memory::growing()?);
+    let mut collected = Collected(String::new());
     write(&mut collected).map_err(|error| match error {
         // Only memory limits its length.
         picollo_core::Error::BufferTooSmall => Failure::OUT_OF_MEMORY,
@@ -120,8 +117,10 @@ pub unsafe fn write_collected(
 }
 
 /// Text on the heap. Writing fails if there is no memory.
-pub struct Collected(memory::Growing);
+#[cfg(feature = "std")]
+pub struct Collected(String);
 
+#[cfg(feature = "std")]
 impl Write for Collected {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
@@ -145,7 +144,7 @@ fn picollo_histogram_format(
 ) -> picollo_status {
     let (histogram, title) = (borrow(histogram)?, text(title)?);
     let format = Format::try_from(format)?;
-    let temporary = Temporary::of(&histogram)?;
+    let temporary = Temporary::new(&histogram)?;
     let summary = temporary.counts().summary(ValueSelection::Midpoint);
     write_text(buffer, capacity, out_length, &|out| write_summary(&summary, out, title, format))
 }
@@ -203,38 +202,4 @@ fn picollo_percentile_format(
     let percentile = input(percentile)?;
     write_text(buffer, capacity, out_length, &|out| write!(out, "{percentile}"))
 }
-
-/// Writes the buckets as text, one per line, in the form of picollo_percentile_format: P0.073=2,008 [0 / 381]:
-/// [2,000, 2,016) 146. The line describes the middle observation of the bucket. Its number among all is before +
-/// ceil(count / 2), and its rank is number / total * 100. So a single observation has rank 100.
-///
-/// Cost: a microsecond per listed bucket.
-fn picollo_snapshot_format_buckets(
-    snapshot: *const picollo_snapshot,
-    non_empty_only: u32,
-    value_selection: u32,
-    buffer: *mut c_char,
-    capacity: usize,
-    out_length: *mut usize,
-) -> picollo_status {
-    let snapshot = snapshot::read(snapshot)?;
-    let (non_empty_only, selection) = (
-        either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)?,
-        ValueSelection::try_from(value_selection)?,
-    );
-    let write = |out: &mut dyn Write| write_buckets(out, snapshot, non_empty_only, selection);
-    write_text(buffer, capacity, out_length, &write)
-}
-}
-
-fn write_buckets(
-    out: &mut dyn Write,
-    snapshot: &Snapshot,
-    non_empty_only: bool,
-    selection: ValueSelection,
-) -> fmt::Result {
-    for listed in snapshot.bucket_percentiles(non_empty_only, selection) {
-        writeln!(out, "{}", ListedBucket(listed))?;
-    }
-    Ok(())
 }

@@ -59,7 +59,7 @@ pub const PICOLLO_SEGMENT_INTERLOCKED: u32 = 1 << 2;
 pub const PICOLLO_SEGMENT_LIVE_RESET: u32 = 1 << 3;
 
 /// The flags that concern the histograms in a segment.
-const OF_HISTOGRAMS: u32 = PICOLLO_SEGMENT_INTERLOCKED | PICOLLO_SEGMENT_LIVE_RESET;
+const HISTOGRAM_FLAGS: u32 = PICOLLO_SEGMENT_INTERLOCKED | PICOLLO_SEGMENT_LIVE_RESET;
 
 /// Options of a segment. Strings are NUL-terminated UTF-8, and copied.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ unsafe impl options::Options for picollo_segment_options {
 }
 
 /// The options of histograms in flags.
-fn of_histograms(flags: u32) -> SegmentOptions<'static> {
+fn histogram_options(flags: u32) -> SegmentOptions<'static> {
     SegmentOptions {
         interlocked: flags & PICOLLO_SEGMENT_INTERLOCKED != 0,
         live_reset: flags & PICOLLO_SEGMENT_LIVE_RESET != 0,
@@ -115,7 +115,7 @@ fn picollo_segment_create(
     let (out, asked) = (output(out)?, options::read(options)?);
     let mut given = SegmentOptions::default();
     if let Some(asked) = asked {
-        let known = PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK | OF_HISTOGRAMS;
+        let known = PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK | HISTOGRAM_FLAGS;
         if asked.flags & !known != 0 {
             return Err(Failure::UNSUPPORTED.into());
         }
@@ -125,10 +125,10 @@ fn picollo_segment_create(
             max_bytes: asked.max_bytes,
             keep: asked.flags & PICOLLO_SEGMENT_KEEP != 0,
             on_disk: asked.flags & PICOLLO_SEGMENT_ON_DISK != 0,
-            ..of_histograms(asked.flags)
+            ..histogram_options(asked.flags)
         };
     }
-    out.tell(memory::create(Segment::create(&given)?)?.as_ptr().cast())
+    out.deliver(memory::create(Segment::create(&given)?)?.as_ptr().cast())
 }
 
 /// Opens another process's segment for writing.
@@ -144,7 +144,7 @@ fn picollo_segment_attach(
     error: *mut picollo_error,
 ) -> picollo_status {
     let (path, out) = (text(path)?, output(out)?);
-    out.tell(memory::create(Segment::attach(Path::new(path))?)?.as_ptr().cast())
+    out.deliver(memory::create(Segment::attach(Path::new(path))?)?.as_ptr().cast())
 }
 }
 
@@ -264,19 +264,19 @@ fn picollo_segment_estimate(
     out: *mut u64,
 ) -> picollo_status {
     let (out, options) = (output(out)?, read_options(options)?);
-    if flags & !OF_HISTOGRAMS != 0 {
+    if flags & !HISTOGRAM_FLAGS != 0 {
         return Err(Failure::UNSUPPORTED);
     }
-    out.tell(Segment::estimate(&options, &of_histograms(flags))?)
+    out.deliver(Segment::estimate(&options, &histogram_options(flags))?)
 }
 }
 
-/// Calls `use_it` with the caller's description of a metric, for callers that explain failures.
+/// Calls `work` with the caller's description of a metric, for callers that explain failures.
 ///
 /// # Safety As for [`with_metric`].
 unsafe fn explained<T>(
     metric: *const picollo_metric_options,
-    use_it: impl FnOnce(&Metric) -> Result<T, picollo_error>,
+    work: impl FnOnce(&Metric) -> Result<T, picollo_error>,
 ) -> Result<T, picollo_error> {
-    with_metric(metric, |metric| Ok(use_it(metric)))?
+    with_metric(metric, |metric| Ok(work(metric)))?
 }

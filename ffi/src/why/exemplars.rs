@@ -21,8 +21,7 @@
 //! privileges, no PMU, and no other thread. With a PMU, PICOLLO_EXEMPLARS_COUNTERS distinguishes more work from
 //! slower work. Linux only.
 //!
-//! A scope that is not slow takes two readings of the clock, a record and four comparisons. Every 100 to 300
-//! microseconds the beginning of a scope also reads the thread's accounting, which takes at most 1 % of its time.
+//! Every 100 to 300 microseconds the beginning of a scope reads the thread's accounting, which takes at most 1 % of its time.
 //! Only picollo_exemplars_annotate and _collect make a thread wait for another. In the child of a fork a collector
 //! starts anew. If another thread of the parent was changing the collector, calls in the child return
 //! PICOLLO_ERR_FORKED.
@@ -62,7 +61,7 @@ const _: () = {
 };
 
 /// The flags that native collectors have, too.
-const OF_COLLECTORS: u32 = EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS;
+const COLLECTOR_FLAGS: u32 = EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS;
 
 impl Counted for picollo_exemplars {
     type Reference = Collector;
@@ -73,7 +72,7 @@ impl Counted for picollo_exemplars {
     }
 }
 
-fn context_of(context: &picollo_exemplar_context) -> Context {
+fn to_context(context: &picollo_exemplar_context) -> Context {
     Context { trace_id: context.trace_id, span_id: context.span_id, words: context.words }
 }
 
@@ -90,7 +89,7 @@ fn picollo_exemplars_create(
     let (histogram, out, asked) = (borrow(histogram)?, output(out)?, options::read(options)?);
     let mut given = ExemplarOptions::default();
     if let Some(asked) = asked {
-        if asked.reserved != 0 || asked.flags & !(OF_COLLECTORS | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0 {
+        if asked.reserved != 0 || asked.flags & !(COLLECTOR_FLAGS | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0 {
             return Err(Failure::UNSUPPORTED.into());
         }
         let unit = match asked.unit {
@@ -99,7 +98,7 @@ fn picollo_exemplars_create(
         };
         let has_slowest = asked.flags & PICOLLO_EXEMPLARS_NO_SLOWEST == 0;
         given = ExemplarOptions {
-            flags: asked.flags & OF_COLLECTORS,
+            flags: asked.flags & COLLECTOR_FLAGS,
             threshold: asked.threshold,
             unit,
             slowest: if has_slowest { Some(asked.slowest).filter(|&most| most != 0) } else { Some(0) },
@@ -108,7 +107,7 @@ fn picollo_exemplars_create(
             controls: asked.controls,
         };
     }
-    out.tell(Collector::create(&histogram, &given)?.into_raw().cast_mut().cast())
+    out.deliver(Collector::create(&histogram, &given)?.into_raw().cast_mut().cast())
 }
 }
 
@@ -172,7 +171,7 @@ pub unsafe extern "C" fn picollo_exemplars_annotate(
 ) -> picollo_status {
     guard_uncancelled(core::ptr::null_mut(), || {
         let (exemplars, scope, context) = (borrow(exemplars)?, input(scope)?, input(context)?);
-        exemplars.inner().annotate(scope.number, &context_of(context)).map(drop)
+        exemplars.inner().annotate(scope.number, &to_context(context)).map(drop)
     })
 }
 
@@ -191,7 +190,7 @@ pub unsafe extern "C" fn picollo_exemplars_offer(
 ) -> u32 {
     guard_value(0, || {
         let Ok(exemplars) = borrow(exemplars) else { return 0 };
-        let context = context.as_ref().map(context_of);
+        let context = context.as_ref().map(to_context);
         exemplars.offer(value, context.as_ref()).into()
     })
 }
@@ -243,7 +242,7 @@ fn picollo_exemplars_interval(
     out: *mut picollo_exemplar_interval,
 ) -> picollo_status {
     let (interval, out) = (ended(exemplars)?, output(out)?);
-    out.tell(picollo_exemplar_interval {
+    out.deliver(picollo_exemplar_interval {
         begin_unix_nanos: interval.begin_unix_nanos,
         end_unix_nanos: interval.end_unix_nanos,
         threshold: interval.threshold,
@@ -267,7 +266,7 @@ fn picollo_exemplars_share(
 ) -> picollo_status {
     let (interval, out) = (ended(exemplars)?, output(out)?);
     let share = interval.share(Cause::from_raw(cause).ok_or(Failure::INVALID_ARGUMENT)?);
-    out.tell(picollo_exemplar_share {
+    out.deliver(picollo_exemplar_share {
         share: match interval.excess_nanos() {
             0 => 0.0,
             all => share.excess_nanos.unwrap_or(0) as f64 / all as f64,
@@ -290,7 +289,7 @@ fn picollo_exemplars_get(
     let (interval, out) = (ended(exemplars)?, output(out)?);
     let (exemplar, verdict) = interval.exemplars().get(index).ok_or(Failure::END)?;
     let evidence = &exemplar.evidence;
-    out.tell(picollo_exemplar {
+    out.deliver(picollo_exemplar {
         value: exemplar.value,
         wall_nanos: exemplar.wall_nanos,
         unix_nanos: exemplar.unix_nanos,

@@ -7,7 +7,7 @@ import gc
 import json
 import math
 from contextlib import contextmanager
-from ctypes import byref, c_double, c_uint32, c_uint64, c_void_p
+from ctypes import byref, c_uint32, c_uint64, c_void_p
 from itertools import repeat
 from types import FunctionType, MethodType
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
@@ -326,13 +326,6 @@ class Benchmark(Handle):
         """Ends a sample that was measured by other means and took this many seconds."""
         status = held.benchmark_done_after(self._handle(), round(seconds * 1e12), byref(self._error))
         check_detail(status, self._error, self._events)
-
-    @property
-    def progress(self) -> float:
-        """The fraction of the budget that is spent, 0 to 1."""
-        progress = c_double()
-        check(held.benchmark_progress(self._handle(), byref(progress)), "benchmark")
-        return progress.value
 
     def result(self, title: str = _TITLE, name: str = "A", other_name: str = "B") -> BenchmarkResult:
         """The result so far.

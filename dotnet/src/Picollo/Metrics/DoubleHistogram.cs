@@ -79,14 +79,10 @@ public sealed unsafe class DoubleHistogram : IDisposable
     {
         Arguments.Quantiles(quantiles, values.Length, nameof(quantiles), nameof(values));
         DoubleStatistics statistics;
-        int status, tries = 0;
         fixed (double* from = &MemoryMarshal.GetReference(quantiles))
         fixed (double* to = &MemoryMarshal.GetReference(values))
-            do
-                status = NativeMethods.picollo_double_histogram_collect(
-                    Handle, from, (UIntPtr)quantiles.Length, to, &statistics);
-            while (Outcome.Again(status, ref tries));
-        Outcome.Check(status);
+            Outcome.Check(NativeMethods.picollo_double_histogram_collect(
+                Handle, from, (UIntPtr)quantiles.Length, to, &statistics));
         return statistics;
     }
 

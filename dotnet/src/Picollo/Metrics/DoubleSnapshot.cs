@@ -97,12 +97,8 @@ public sealed unsafe class DoubleSnapshot : IDisposable
 
     internal void Update(DoubleHistogramHandle histogram, bool collect)
     {
-        int status, tries = 0;
         lock (Gate)
-            do
-                status = NativeMethods.picollo_double_snapshot_update(Live(), histogram, collect ? 1u : 0u);
-            while (Outcome.Again(status, ref tries));
-        Outcome.Check(status);
+            Outcome.Check(NativeMethods.picollo_double_snapshot_update(Live(), histogram, collect ? 1u : 0u));
     }
 
     internal DoubleSnapshotHandle Live() => NativeHandle.Live(_handle, this);

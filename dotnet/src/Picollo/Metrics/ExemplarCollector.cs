@@ -143,7 +143,7 @@ public sealed unsafe class ExemplarCollector : IDisposable
             context = _context();
             return true;
         }
-        return ExemplarContext.TryOfCurrentActivity(out context);
+        return ExemplarContext.TryFromCurrentActivity(out context);
     }
 
     private bool Offer(ulong value, PicolloExemplarContext* context)

@@ -30,7 +30,7 @@ public readonly struct ExemplarContext
 
     /// <summary>The ids of <see cref="Activity.Current"/>; false without one, or without ids in W3C's form.</summary>
     /// <remarks>Allocates nothing.</remarks>
-    internal static unsafe bool TryOfCurrentActivity(out ExemplarContext context)
+    internal static unsafe bool TryFromCurrentActivity(out ExemplarContext context)
     {
         PicolloExemplarContext native = default;
         Activity? current = Activity.Current;

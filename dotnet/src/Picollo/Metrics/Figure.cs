@@ -5,7 +5,7 @@ public readonly partial struct Figure
 {
     /// <summary>
     /// Estimates a figure from the sums of events over many scopes, which may be of unequal sizes.
-    /// <c>Figure.Of("ipc", new[] { "instructions", "cycles" }, counts)</c>
+    /// <c>Figure.Estimate("ipc", new[] { "instructions", "cycles" }, counts)</c>
     /// </summary>
     /// <param name="name">Of a figure: docs/counters.md lists them.</param>
     /// <param name="events">The names of the columns.</param>
@@ -13,7 +13,7 @@ public readonly partial struct Figure
     /// <param name="confidence">Confidence of the interval, between 0 and 1.</param>
     /// <exception cref="ArgumentException">The values do not fill rows.</exception>
     /// <exception cref="PicolloException">No such figure, an event without counts, or a divisor of zero.</exception>
-    public static unsafe Figure Of(string name, string[] events, ReadOnlySpan<double> values, double confidence = 0.95)
+    public static unsafe Figure Estimate(string name, string[] events, ReadOnlySpan<double> values, double confidence = 0.95)
     {
         ArgumentNullException.ThrowIfNull(events);
         if (events.Length == 0 || values.Length % events.Length != 0)

@@ -76,12 +76,7 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
     public void Reset()
     {
         ThrowIfDisposed();
-        int tries = 0;
-        int status;
-        do
-            status = NativeMethods.picollo_histogram_reset(_handle);
-        while (Outcome.Again(status, ref tries));
-        Outcome.Check(status);
+        Outcome.Check(NativeMethods.picollo_histogram_reset(_handle));
     }
 
     /// <summary>Takes a snapshot: a copy of the counts, to read at leisure and to update.</summary>

@@ -48,25 +48,12 @@ public sealed unsafe partial class HdrHistogramSnapshot : ReadOnlyHdrHistogram
     /// <summary>A snapshot of a native histogram, up to date.</summary>
     internal static SnapshotHandle Take(HistogramHandle histogram)
     {
-        int tries = 0;
-        int status;
-        SnapshotHandle handle;
-        do
-            status = NativeMethods.picollo_snapshot_create(histogram, out handle);
-        while (Outcome.Again(status, ref tries));
-        Outcome.Check(status);
+        Outcome.Check(NativeMethods.picollo_snapshot_create(histogram, out SnapshotHandle handle));
         return handle;
     }
 
-    internal static void Update(SnapshotHandle handle, bool deltas)
-    {
-        int tries = 0;
-        int status;
-        do
-            status = NativeMethods.picollo_snapshot_update(handle, deltas ? 1u : 0u);
-        while (Outcome.Again(status, ref tries));
-        Outcome.Check(status);
-    }
+    internal static void Update(SnapshotHandle handle, bool deltas) =>
+        Outcome.Check(NativeMethods.picollo_snapshot_update(handle, deltas ? 1u : 0u));
 
     /// <summary>Copies the times and the tag too.</summary>
     internal override HdrHistogramSnapshot Derived(SnapshotHandle handle) =>

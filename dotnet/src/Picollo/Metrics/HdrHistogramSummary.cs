@@ -1,3 +1,6 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
 namespace Picollo.Metrics;
 
 /// <summary>Totals, mean, deviation and the usual percentiles of one moment.</summary>
@@ -5,7 +8,8 @@ namespace Picollo.Metrics;
 /// <see cref="ReadOnlyHdrHistogram.GetSummary"/> refills it without allocations. Not synchronized: fill and read it on
 /// one thread at a time. P0 is the smallest value, P100 the largest; P925 is the percentile at 92.5 %, P999 at 99.9 %.
 /// </remarks>
-public sealed partial class HdrHistogramSummary
+[JsonConverter(typeof(HdrHistogramSummaryConverter))]
+public sealed partial class HdrHistogramSummary : IEquatable<HdrHistogramSummary>
 {
     private readonly Percentile[] _percentiles = new Percentile[ConstantArrays.DefaultRanks.Length];
     // What the library found, for texts.
@@ -90,6 +94,35 @@ public sealed partial class HdrHistogramSummary
     /// <summary>One line: <c>Example: Total=99,940, Overflow=0, Mean=4,332.9, P0=2,008, …</c>.</summary>
     public string ToString(string? name) => Format(name, TextFormat.Line);
 
+    /// <summary>Whether all their contents are equal; NaN equals NaN.</summary>
+    public bool Equals(HdrHistogramSummary? other)
+    {
+        if (other is null)
+            return false;
+        ref readonly PicolloSummary a = ref _native;
+        ref readonly PicolloSummary b = ref other._native;
+        return a.TotalCount == b.TotalCount && a.UnderflowCount == b.UnderflowCount && a.OverflowCount == b.OverflowCount
+            && a.LostCount == b.LostCount && a.Mean.Equals(b.Mean) && a.Stddev.Equals(b.Stddev)
+            && a.RelativeError.Equals(b.RelativeError) && a.MinTrackable == b.MinTrackable && a.MaxTrackable == b.MaxTrackable
+            && a.Flags == b.Flags && a.TimestampUnixNanos == b.TimestampUnixNanos
+            && ((ReadOnlySpan<Percentile>)_percentiles).SequenceEqual(other._percentiles);
+    }
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => Equals(obj as HdrHistogramSummary);
+
+    /// <summary>Changes with every filling: do not use it as the key of a dictionary if you fill it again.</summary>
+    public override int GetHashCode() =>
+        unchecked((((_native.TotalCount.GetHashCode() * 397) ^ _native.Mean.GetHashCode()) * 397)
+            ^ _native.TimestampUnixNanos.GetHashCode());
+
+    /// <summary>Whether all their contents are equal.</summary>
+    public static bool operator ==(HdrHistogramSummary? left, HdrHistogramSummary? right) =>
+        ReferenceEquals(left, right) || (left is not null && left.Equals(right));
+
+    /// <summary>Whether any of their contents differ.</summary>
+    public static bool operator !=(HdrHistogramSummary? left, HdrHistogramSummary? right) => !(left == right);
+
     /// <summary>The library's form; its percentiles are in <paramref name="found"/>, which is <see cref="Found"/>.</summary>
     internal unsafe PicolloSummary Native(PicolloPercentile* found)
     {
@@ -146,4 +179,14 @@ public sealed partial class HdrHistogramSummary
             }
         });
     }
+}
+
+/// <summary>Writes a summary as <see cref="TextFormat.Json"/>: see <see cref="HdrHistogramSummary.Format"/>.</summary>
+internal sealed class HdrHistogramSummaryConverter : JsonConverter<HdrHistogramSummary>
+{
+    public override HdrHistogramSummary Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+        throw new NotSupportedException("A summary is not read from JSON. Keep the counts: HdrHistogramSnapshot.Encode and Decode.");
+
+    public override void Write(Utf8JsonWriter writer, HdrHistogramSummary value, JsonSerializerOptions options) =>
+        writer.WriteRawValue(value.Format(null, TextFormat.Json));
 }

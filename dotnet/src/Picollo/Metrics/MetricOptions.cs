@@ -49,4 +49,26 @@ public sealed class MetricOptions
 
     /// <summary>Whether a counter has sixteen words, so that threads seldom wait for each other: 1 KB.</summary>
     public bool Striped { get; set; }
+
+    /// <summary>The options in native memory, for the duration of a call: the library copies them.</summary>
+    internal unsafe PicolloMetricOptions ToNative(NativeBlocks blocks)
+    {
+        PicolloLabel* labels = blocks.Labels(Labels, "Labels", out int length);
+        return new PicolloMetricOptions
+        {
+            StructSize = (uint)sizeof(PicolloMetricOptions),
+            Flags = (uint)((WritesCreated ? 0 : Constants.MetricNoCreated) | (Native ? Constants.MetricNative : 0)
+                | (SinceReset ? Constants.MetricSinceReset : 0) | (Summary ? Constants.MetricSummary : 0)
+                | (Striped ? Constants.MetricStriped : 0)),
+            MaxBuckets = MaxBuckets,
+            // Zero selects the library's default, one, and is no divisor.
+            Divisor = Divisor == 0 ? double.NaN : Divisor,
+            LabelsLength = (ulong)length,
+            CreatedUnixNanos = UnixTime.Nanos(CreatedUtc),
+            Name = blocks.Text(Name, "Name"),
+            Help = blocks.Text(Help, "Help"),
+            Unit = blocks.Text(Unit, "Unit"),
+            Labels = labels
+        };
+    }
 }

@@ -140,12 +140,8 @@ public sealed unsafe class MetricRegistry : IDisposable
     /// <summary>Takes all counts, those of histograms since their creation, while others record and reset.</summary>
     public void Update()
     {
-        int status, tries = 0;
         lock (_gate)
-            do
-                status = NativeMethods.picollo_registry_update(Live());
-            while (Outcome.Again(status, ref tries));
-        Outcome.Check(status);
+            Outcome.Check(NativeMethods.picollo_registry_update(Live()));
     }
 
     /// <summary>The counts of the last update, as OpenMetrics text.</summary>
@@ -217,8 +213,9 @@ public sealed unsafe class MetricRegistry : IDisposable
 
     private ulong Add(MetricOptions metric, IEnumerable<double>? bounds, AddMetric add)
     {
-        using var native = new NativeMetric(metric);
-        PicolloMetricOptions options = native.Options;
+        ArgumentNullException.ThrowIfNull(metric);
+        using var blocks = new NativeBlocks();
+        PicolloMetricOptions options = metric.ToNative(blocks);
         ulong id;
         int status;
         lock (_gate)

@@ -348,29 +348,6 @@ public readonly partial struct RunComparison
     public double Resolution { get; private init; }
 }
 
-public sealed partial class Benchmark
-{
-    /// <summary>The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by exactly the
-    /// difference. They may be below zero if a call takes almost no time.</summary>
-    public BlockComparison Blocks => _native.Blocks;
-    /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
-    public double OverheadBefore => _native.OverheadA;
-    /// <summary>Median time of an empty sample with B's number of calls, which was subtracted.</summary>
-    public double OverheadAfter => _native.OverheadB;
-    /// <summary>Calls of A in each sample.</summary>
-    public ulong RepetitionsBefore => _native.RepetitionsA;
-    /// <summary>Calls of B in each sample: the same number, unless the two differ fourfold.</summary>
-    public ulong RepetitionsAfter => _native.RepetitionsB;
-    /// <summary>Samples of each side: two per block.</summary>
-    public ulong SampleCount => _native.SampleCount;
-    /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
-    public double OverheadErrorBefore => _native.OverheadErrorA;
-    /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
-    public double OverheadErrorAfter => _native.OverheadErrorB;
-    /// <summary>Number of empty samples.</summary>
-    public ulong EmptyCount => _native.EmptyCount;
-}
-
 public readonly partial struct BenchmarkNoise
 {
     /// <summary>Measured blocks.</summary>
@@ -394,6 +371,29 @@ public readonly partial struct BenchmarkNoise
     public double FrequencyHigh { get; private init; }
     private readonly uint _cpuCount;
     private readonly uint _reserved;
+}
+
+public sealed partial class Benchmark
+{
+    /// <summary>The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by exactly the
+    /// difference. They may be below zero if a call takes almost no time.</summary>
+    public BlockComparison Blocks => _native.Blocks;
+    /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
+    public double OverheadBefore => _native.OverheadA;
+    /// <summary>Median time of an empty sample with B's number of calls, which was subtracted.</summary>
+    public double OverheadAfter => _native.OverheadB;
+    /// <summary>Calls of A in each sample.</summary>
+    public ulong RepetitionsBefore => _native.RepetitionsA;
+    /// <summary>Calls of B in each sample: the same number, unless the two differ fourfold.</summary>
+    public ulong RepetitionsAfter => _native.RepetitionsB;
+    /// <summary>Samples of each side: two per block.</summary>
+    public ulong SampleCount => _native.SampleCount;
+    /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
+    public double OverheadErrorBefore => _native.OverheadErrorA;
+    /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
+    public double OverheadErrorAfter => _native.OverheadErrorB;
+    /// <summary>Number of empty samples.</summary>
+    public ulong EmptyCount => _native.EmptyCount;
 }
 
 public readonly partial struct Figure

@@ -123,15 +123,13 @@ public sealed unsafe class Segment : IDisposable
     /// </exception>
     public HdrHistogram GetHistogram(MetricOptions metric, HdrHistogram.HdrHistogramFactory factory)
     {
+        ArgumentNullException.ThrowIfNull(metric);
         PicolloHistogramOptions options = factory.Native();
+        using var blocks = new NativeBlocks();
+        PicolloMetricOptions known = metric.ToNative(blocks);
         PicolloError error;
-        HistogramHandle histogram;
-        using (var native = new NativeMetric(metric))
-        {
-            PicolloMetricOptions known = native.Options;
-            Outcome.Check(
-                NativeMethods.picollo_segment_histogram(Live(), &known, &options, out histogram, &error), &error);
-        }
+        Outcome.Check(NativeMethods.picollo_segment_histogram(
+            Live(), &known, &options, out HistogramHandle histogram, &error), &error);
         // Its memory belongs to the segment, and the collector cannot free it.
         return new HdrHistogram(histogram, (RecordMode)options.Mode, false, false);
     }
@@ -140,13 +138,11 @@ public sealed unsafe class Segment : IDisposable
     /// <remarks>Otherwise like <see cref="GetHistogram(MetricOptions, HdrHistogram.HdrHistogramFactory)"/>.</remarks>
     public MetricCounter GetCounter(MetricOptions metric)
     {
+        ArgumentNullException.ThrowIfNull(metric);
+        using var blocks = new NativeBlocks();
+        PicolloMetricOptions known = metric.ToNative(blocks);
         PicolloError error;
-        MetricCounterHandle counter;
-        using (var native = new NativeMetric(metric))
-        {
-            PicolloMetricOptions known = native.Options;
-            Outcome.Check(NativeMethods.picollo_segment_counter(Live(), &known, out counter, &error), &error);
-        }
+        Outcome.Check(NativeMethods.picollo_segment_counter(Live(), &known, out MetricCounterHandle counter, &error), &error);
         return new MetricCounter(counter, 0);
     }
 
@@ -157,9 +153,10 @@ public sealed unsafe class Segment : IDisposable
     /// <exception cref="PicolloException"><see cref="PicolloStatus.InvalidArgument"/>: unknown name.</exception>
     public void Retire(MetricOptions metric)
     {
+        ArgumentNullException.ThrowIfNull(metric);
+        using var blocks = new NativeBlocks();
+        PicolloMetricOptions known = metric.ToNative(blocks);
         PicolloError error;
-        using var native = new NativeMetric(metric);
-        PicolloMetricOptions known = native.Options;
         Outcome.Check(NativeMethods.picollo_segment_retire(Live(), &known, &error), &error);
     }
 

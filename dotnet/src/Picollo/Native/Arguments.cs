@@ -3,32 +3,28 @@ namespace Picollo.Native;
 /// <summary>Checks arguments before library calls. The library checks what only it can judge.</summary>
 internal static class Arguments
 {
-    internal static void Rank(double value, string name)
+    internal static void Rank(double value, string name) => Within(value, 100, name, "A rank");
+
+    internal static void Quantile(double value, string name) => Within(value, 1, name, "A quantile");
+
+    internal static void Ranks(ReadOnlySpan<double> values, int room, string name, string roomName) =>
+        AllWithin(values, 100, room, name, roomName, "A rank");
+
+    internal static void Quantiles(ReadOnlySpan<double> values, int room, string name, string roomName) =>
+        AllWithin(values, 1, room, name, roomName, "A quantile");
+
+    private static void Within(double value, double most, string name, string what)
     {
-        if (!(value >= 0 && value <= 100))
-            throw new ArgumentOutOfRangeException(name, value, "A rank is within 0 to 100.");
+        if (!(value >= 0 && value <= most))
+            throw new ArgumentOutOfRangeException(name, value, $"{what} is within 0 to {most}.");
     }
 
-    internal static void Ranks(ReadOnlySpan<double> values, int room, string name, string roomName)
+    private static void AllWithin(ReadOnlySpan<double> values, double most, int room, string name, string roomName, string what)
     {
         if (room < values.Length)
-            throw new ArgumentException("There is less room than there are ranks.", roomName);
+            throw new ArgumentException("There is not enough room for all results.", roomName);
         foreach (double value in values)
-            Rank(value, name);
-    }
-
-    internal static void Quantile(double value, string name)
-    {
-        if (!(value >= 0 && value <= 1))
-            throw new ArgumentOutOfRangeException(name, value, "A quantile is within 0 to 1.");
-    }
-
-    internal static void Quantiles(ReadOnlySpan<double> values, int room, string name, string roomName)
-    {
-        if (room < values.Length)
-            throw new ArgumentException("There is less room than there are quantiles.", roomName);
-        foreach (double value in values)
-            Quantile(value, name);
+            Within(value, most, name, what);
     }
 
     internal static void BetweenZeroAndOne(double value, string name)

@@ -102,6 +102,13 @@ internal struct PicolloBenchmarkOptions
     public double BudgetSeconds, WarmUpSeconds, SampleSeconds, Precision, Confidence, RelativeThreshold, ResolutionSeconds;
 }
 
+internal struct PicolloBenchmarkCounts
+{
+    public double A, B;
+    public int Status;
+    public uint Reserved;
+}
+
 internal struct PicolloBenchmarkOutcome
 {
     public BlockComparison Blocks;
@@ -110,13 +117,6 @@ internal struct PicolloBenchmarkOutcome
     public double OverheadErrorA, OverheadErrorB;
     public ulong EmptyCount;
     public uint Flags, Reserved;
-}
-
-internal struct PicolloBenchmarkCounts
-{
-    public double A, B;
-    public int Status;
-    public uint Reserved;
 }
 
 internal struct PicolloDoubleOptions

@@ -39,15 +39,4 @@ internal static unsafe class Outcome
                 + "or encode it as SnapshotEncoding.Native. Nothing was written.", 0, -1);
         Check(status);
     }
-
-    /// <summary>
-    /// Whether to retry a call that competing resets made fail. Each try is bounded in the library, so this is rare.
-    /// </summary>
-    internal static bool Again(int status, ref int tries)
-    {
-        if (status != (int)PicolloStatus.Busy || ++tries > 100)
-            return false;
-        Thread.Sleep(tries < 10 ? 0 : 1);
-        return true;
-    }
 }

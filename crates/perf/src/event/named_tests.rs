@@ -171,9 +171,6 @@ fn a_library_that_is_absent_or_broken() {
         fn list(&self, _: &mut dyn FnMut(&ListedEvent<'_>)) -> core::result::Result<(), Refusal> {
             Err((self.0)())
         }
-        fn is_forced(&self, _: &str) -> bool {
-            true
-        }
     }
     let starved = Failing(|| Refusal::Refused(Status::OutOfMemory.into()));
     let broken = Failing(|| crate::event::pfm::broken(format_args!("file too short")));
@@ -218,9 +215,6 @@ fn hostile_answers() {
         }
         fn list(&self, _: &mut dyn FnMut(&ListedEvent<'_>)) -> core::result::Result<(), Refusal> {
             Ok(())
-        }
-        fn is_forced(&self, _: &str) -> bool {
-            false
         }
     }
     assert!(parse(&skylake(), &Any, &"N".repeat(122)).unwrap().name().len() == 127);

@@ -296,7 +296,9 @@ pub trait Library {
     /// Calls `each` with the events of the core PMUs that the library detects. `each` must not call the library.
     fn list(&self, each: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<(), Refusal>;
     /// Whether the user declared that the machine has this PMU.
-    fn is_forced(&self, pmu: &str) -> bool;
+    fn is_forced(&self, _pmu: &str) -> bool {
+        false
+    }
 }
 
 /// `PFM_PLM3`.
@@ -316,10 +318,6 @@ impl Library for NoLibrary {
 
     fn list(&self, _: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<(), Refusal> {
         Err(Refusal::unknown(format_args!("{ABSENT}")))
-    }
-
-    fn is_forced(&self, _: &str) -> bool {
-        false
     }
 }
 

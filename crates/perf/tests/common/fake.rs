@@ -95,6 +95,12 @@ impl Fake {
         fake
     }
 
+    pub fn refusing(refuse: impl FnMut(&Open) -> Result<(), i32> + 'static) -> Fake {
+        let fake = Fake::new();
+        fake.refuse(refuse);
+        fake
+    }
+
     /// Decides about every request to open.
     pub fn refuse(&self, refuse: impl FnMut(&Open) -> Result<(), i32> + 'static) {
         self.0.borrow_mut().refuse = Some(Box::new(refuse));

@@ -7,8 +7,7 @@ use picollo_perf::*;
 
 #[test]
 fn interrupted_calls_are_repeated() {
-    let fake = Fake::new();
-    fake.refuse(|open| match open.number {
+    let fake = Fake::refusing(|open| match open.number {
         0 | 3 => Err(libc::EINTR),
         1 => Err(libc::EAGAIN),
         _ => Ok(()),
@@ -28,8 +27,7 @@ fn interrupted_calls_are_repeated() {
     fake.distort(|_, _| Err(libc::EINTR));
     let error = session.read(ReadMode::Auto).unwrap_err();
     assert_eq!((error.status(), error.os_errno()), (Status::Os, libc::EINTR));
-    let fake = Fake::new();
-    fake.refuse(|_| Err(libc::EAGAIN));
+    let fake = Fake::refusing(|_| Err(libc::EAGAIN));
     let error = create(&fake, 0, &["cycles"]).unwrap_err();
     assert!(error.message().contains("try again"), "{error}");
 }

@@ -141,8 +141,7 @@ fn the_offender_is_named() {
         ("cycles", SESSION_ON_CPU, |open| open.cpu >= 0, "is there such a CPU?"),
     ];
     for (spec, flags, objects, name) in table {
-        let fake = Fake::new();
-        fake.refuse(move |open| if objects(open) { Err(libc::EINVAL) } else { Ok(()) });
+        let fake = Fake::refusing(move |open| if objects(open) { Err(libc::EINVAL) } else { Ok(()) });
         let event = Event::parse_with(&&fake, spec).unwrap();
         let options = SessionOptions { flags, cpu: 99, ..SessionOptions::default() };
         let error = SessionOn::with_sys(&fake, &options, &[event]).unwrap_err();
@@ -151,8 +150,7 @@ fn the_offender_is_named() {
         assert_eq!(fake.open_descriptors(), 0);
     }
     // A PMU that counts whole CPUs only.
-    let fake = Fake::new();
-    fake.refuse(|open| if open.pid >= 0 { Err(libc::EINVAL) } else { Ok(()) });
+    let fake = Fake::refusing(|open| if open.pid >= 0 { Err(libc::EINVAL) } else { Ok(()) });
     let error = SessionOn::with_sys(&fake, &SessionOptions::default(), &[Event::new(10, 2)]).unwrap_err();
     assert!(error.message().contains("ON_CPU, thread -1"), "{error}");
 }

@@ -85,8 +85,10 @@ fn more_groups_where_the_pmu_is_small() {
 
 #[test]
 fn precision_and_guests_are_given_up_in_this_order() {
-    let fake = Fake::new();
-    fake.refuse(|open| if open.attr.flags & EXCLUDE_GUEST == 0 { Err(libc::EOPNOTSUPP) } else { Ok(()) });
+    let fake =
+        Fake::refusing(
+            |open| if open.attr.flags & EXCLUDE_GUEST == 0 { Err(libc::EOPNOTSUPP) } else { Ok(()) },
+        );
     create(&fake, SESSION_DISABLED, &["cycles:pp"]).unwrap();
     assert_eq!(
         fake.opens(),
@@ -97,13 +99,11 @@ fn precision_and_guests_are_given_up_in_this_order() {
         ]
     );
     // If nothing helps, the first answer is the one to explain.
-    let fake = Fake::new();
-    fake.refuse(|open| Err(if open.number == 0 { libc::EOPNOTSUPP } else { libc::EBUSY }));
+    let fake = Fake::refusing(|open| Err(if open.number == 0 { libc::EOPNOTSUPP } else { libc::EBUSY }));
     let error = create(&fake, 0, &["cycles:p"]).unwrap_err();
     assert_eq!((error.status(), error.os_errno()), (Status::Unsupported, libc::EOPNOTSUPP));
     // A refusal of another kind is final.
-    let fake = Fake::new();
-    fake.refuse(|_| Err(libc::EBUSY));
+    let fake = Fake::refusing(|_| Err(libc::EBUSY));
     create(&fake, 0, &["cycles:pp"]).unwrap_err();
     assert_eq!(fake.opens().len(), 1);
 }
@@ -114,8 +114,8 @@ fn exclusion_is_given_up_for_pmus_beside_the_core_only() {
         let excludes = open.attr.flags & (EXCLUDE_KERNEL | EXCLUDE_HV) != 0;
         if excludes || !is_leader(open) { Err(libc::EINVAL) } else { Ok(()) }
     };
-    let fake = Fake::new();
-    fake.refuse(move |open| if open.attr.kind < 6 && is_leader(open) { Ok(()) } else { refuse(open) });
+    let fake =
+        Fake::refusing(move |open| if open.attr.kind < 6 && is_leader(open) { Ok(()) } else { refuse(open) });
     let msr = Event::new(9, 0);
     let all = [events(&["page-faults"])[0], msr];
     let session = SessionOn::with_sys(&fake, &SessionOptions::default(), &all).unwrap();
@@ -132,14 +132,14 @@ fn exclusion_is_given_up_for_pmus_beside_the_core_only() {
     let info = session.event_info(1).unwrap();
     assert!(info.message().contains("counts everywhere"), "{info:?}");
     // The CPU's own events are not quietly counted in the kernel.
-    let fake = Fake::new();
-    fake.refuse(refuse);
+    let fake = Fake::refusing(refuse);
     let error = create(&fake, 0, &["cycles"]).unwrap_err();
     assert!(error.message().contains("the choice of rings"), "{error}");
     assert_eq!(fake.open_descriptors(), 0);
     // If not everybody may count everywhere, that is the error to report.
-    let fake = Fake::new();
-    fake.refuse(|open| Err(if open.attr.flags & EXCLUDE_KERNEL != 0 { libc::EINVAL } else { libc::EACCES }));
+    let fake = Fake::refusing(|open| {
+        Err(if open.attr.flags & EXCLUDE_KERNEL != 0 { libc::EINVAL } else { libc::EACCES })
+    });
     let error = SessionOn::with_sys(&fake, &SessionOptions::default(), &[msr]).unwrap_err();
     assert_eq!((error.status(), error.os_errno()), (Status::Permission, libc::EACCES));
     assert!(error.message().contains("cannot leave the kernel out"), "{error}");
@@ -147,8 +147,7 @@ fn exclusion_is_given_up_for_pmus_beside_the_core_only() {
 
 #[test]
 fn kernel_counting_denied() {
-    let fake = Fake::new();
-    fake.refuse(only_user_space);
+    let fake = Fake::refusing(only_user_space);
     let error = create(&fake, SESSION_KERNEL, &["page-faults:u", "cycles"]).unwrap_err();
     assert_eq!(
         (error.status(), error.os_errno(), error.event_index()),
@@ -188,8 +187,7 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
     assert_eq!(kernel, [true, true, true, false, true]);
 
     // Without it, other sources replace them, if there are any.
-    let fake = Fake::new();
-    fake.refuse(only_user_space);
+    let fake = Fake::refusing(only_user_space);
     fake.switches(40);
     let mut session = create(&fake, 0, &["page-faults", "context-switches"]).unwrap();
     let info = session.event_info(1).unwrap();
@@ -235,8 +233,7 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
 /// The kernel's own files name a thread by its id, which another thread gets when it ends.
 #[test]
 fn a_substitute_counts_its_own_thread_only() {
-    let fake = Fake::new();
-    fake.refuse(only_user_space);
+    let fake = Fake::refusing(only_user_space);
     let switched = |count: u64| {
         let status = format!("voluntary_ctxt_switches:\t{count}\nnonvoluntary_ctxt_switches:\t0\n");
         fake.file("/proc/4711/status", &status);

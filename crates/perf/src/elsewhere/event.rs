@@ -15,15 +15,7 @@ impl Event {
 
 /// Reports that nothing can be counted, and why.
 pub fn probe() -> PerfInfo {
-    let mut info = PerfInfo {
-        pmu_available: 0,
-        user_read_available: 0,
-        fixed_counters: 0,
-        programmable_counters: 0,
-        paranoid: i32::MIN,
-        hypervisor: 0,
-        explanation: [0; 480],
-    };
+    let mut info = PerfInfo::NOTHING;
     text::set(&mut info.explanation, format_args!("{}", refusal().message()));
     info
 }

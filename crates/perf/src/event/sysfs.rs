@@ -242,22 +242,6 @@ mod tests {
     use picollo_native::Status;
     use proptest::prelude::*;
 
-    #[test]
-    fn scattering() {
-        let mut event = Event::new(4, 0xff00_0000);
-        scatter(&mut event, "config:0-7,32-35", 0xabc).unwrap();
-        assert_eq!(event.config, 0x0a_ff00_00bc);
-        scatter(&mut event, "config1:63", 1).unwrap();
-        assert_eq!(event.config1, 1 << 63);
-        scatter(&mut event, "config2", u64::MAX).unwrap();
-        assert_eq!(event.config2, u64::MAX);
-        assert!(scatter(&mut event, "config:0-7", 0x100).is_err());
-        let wrong = "config4:0-7 config: config:8-7 config:0-64 config:0-7,4-9 config:x config:-1";
-        for wrong in wrong.split(' ').chain([""]) {
-            assert!(scatter(&mut event, wrong, 0).is_err(), "{wrong}");
-        }
-    }
-
     proptest! {
         /// Compares with the simple way: one bit at a time.
         #[test]

@@ -26,8 +26,12 @@ impl Pmus {
         let _ = sys.list(sysfs::DEVICES, &mut |name| {
             // If all cores are of one kind, x86 has "cpu", and Arm has only one of the others.
             let core = name.starts_with("cpu_") || name.starts_with("armv") || name.starts_with("apple_");
-            if core && let Some(found) = sysfs::pmu_type(sys, name) {
-                pmus.add(found);
+            if core
+                && let Some(found) = sysfs::pmu_type(sys, name)
+                && let Some(place) = pmus.types.get_mut(pmus.count)
+            {
+                *place = found;
+                pmus.count += 1;
             }
         });
         if pmus.count < 2 {
@@ -38,26 +42,15 @@ impl Pmus {
         pmus
     }
 
-    fn add(&mut self, found: u32) {
-        if let Some(place) = self.types.get_mut(self.count) {
-            *place = found;
-            self.count += 1;
-        }
-    }
-
     /// The number of counters that an event needs: 1, or one for each PMU.
     pub(crate) fn parts(&self, event: &Event) -> usize {
         let generic = is_extended(event.r#type) && event.config >> 32 == 0;
         if generic && self.count > 1 { self.count } else { 1 }
     }
 
-    /// The event on one of the PMUs.
+    /// An event of several parts on one of the PMUs.
     pub(crate) fn part(&self, event: &Event, index: usize) -> Event {
-        let mut part = *event;
-        if self.parts(event) > 1 {
-            part.config |= u64::from(self.types[index]) << 32;
-        }
-        part
+        Event { config: event.config | u64::from(self.types[index]) << 32, ..*event }
     }
 }
 

@@ -28,6 +28,17 @@ pub struct PerfInfo {
 const _: () = assert!(size_of::<PerfInfo>() == 504);
 
 impl PerfInfo {
+    /// Nothing is available, and nothing is known.
+    pub(crate) const NOTHING: PerfInfo = PerfInfo {
+        pmu_available: 0,
+        user_read_available: 0,
+        fixed_counters: 0,
+        programmable_counters: 0,
+        paranoid: i32::MIN,
+        hypervisor: 0,
+        explanation: [0; 480],
+    };
+
     /// Missing parts and how to get them; empty if nothing is missing.
     pub fn explanation(&self) -> &str {
         text::get(&self.explanation)

@@ -71,15 +71,8 @@ fn user_read_refused<S: UserReads>(sys: &S, attr: &Attr) -> Option<&'static str>
 /// The kernel's answers, and the request for CPU cycles as it accepted it.
 fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
     let machine = Machine::inspect(sys);
-    let mut info = PerfInfo {
-        pmu_available: 0,
-        user_read_available: 0,
-        fixed_counters: 0,
-        programmable_counters: 0,
-        paranoid: machine.paranoid.unwrap_or(i32::MIN),
-        hypervisor: machine.hypervisor.into(),
-        explanation: [0; 480],
-    };
+    let mut info = PerfInfo { hypervisor: machine.hypervisor.into(), ..PerfInfo::NOTHING };
+    info.paranoid = machine.paranoid.unwrap_or(info.paranoid);
     let target = Target { pid: 0, cpu: -1 };
     // Every user may make this request.
     let cycles = Event::new(kind::HARDWARE, 0);

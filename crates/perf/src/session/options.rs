@@ -62,12 +62,8 @@ pub enum ReadMode {
 
 impl ReadMode {
     /// The mode with this number in the C ABI.
-    pub const fn from_raw(raw: u32) -> Option<ReadMode> {
-        match raw {
-            0 => Some(ReadMode::Auto),
-            1 => Some(ReadMode::Syscall),
-            _ => None,
-        }
+    pub fn from_raw(raw: u32) -> Option<ReadMode> {
+        [ReadMode::Auto, ReadMode::Syscall].get(raw as usize).copied()
     }
 }
 

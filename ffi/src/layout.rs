@@ -104,6 +104,7 @@ layout!(crate::session::picollo_event_info, 288, not_counted_count 0, overhead_f
     os_errno 28, group 32, flags 36, message 40);
 layout!(crate::session::picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
 layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, width 8, height 12);
+#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
     directory 16 + P);
 layout!(crate::exemplar::picollo_exemplars_options, 40, struct_size 0, flags 4, threshold 8, unit 16, slowest 20,

@@ -3,15 +3,11 @@
 #![allow(clippy::result_large_err)] // errors carry their text by value
 
 mod common;
-#[path = "common/fake.rs"]
-mod fake;
 
 use common::system::{child_exit_code, filter, mounts, refuse};
 use common::{Cell, create, may_change_this_machine, named, naps, read, readings, run, skipped, watch};
 use picollo_core::seam::process;
-use picollo_native::seam::{Attr, Kernel};
 use picollo_native::*;
-use picollo_perf::seam::UserReads;
 use picollo_perf::*;
 
 fn main() {
@@ -19,7 +15,6 @@ fn main() {
         a_page_that_cannot_be_wiped_is_asked_for_once,
         paranoia_as_another_user,
         seccomp_is_named,
-        a_machine_in_memory_is_tried_in_no_child,
         no_scope_waits_for_the_clock,
         tracepoints_count_what_happens_in_the_kernel,
     ];
@@ -253,32 +248,6 @@ fn without(calls: &[libc::c_long], body: &dyn Fn()) -> i32 {
 }
 
 const NO_FILTER: i32 = 99;
-
-/// Processes that make a child are killed here. The machine itself is tried in a child; one in memory is not.
-fn a_machine_in_memory_is_tried_in_no_child() {
-    #[cfg(target_arch = "x86_64")]
-    let calls = [libc::SYS_clone, libc::SYS_clone3, libc::SYS_fork, libc::SYS_vfork];
-    #[cfg(not(target_arch = "x86_64"))]
-    let calls = [libc::SYS_clone, libc::SYS_clone3];
-    let on_the_machine = without(&calls, &|| {
-        Kernel.user_reads(&Attr { kind: 1, config: 9, ..Attr::default() });
-    });
-    if on_the_machine == NO_FILTER {
-        return skipped("this kernel takes no seccomp filter");
-    }
-    assert_eq!(on_the_machine, -libc::SIGSYS);
-    let in_memory = without(&calls, &|| {
-        let fake = fake::Fake::new();
-        fake.add_pmu(48);
-        let mut session = fake::create(&fake, 0, &["cycles", "instructions"]).unwrap();
-        assert_ne!(session.event_info(0).unwrap().flags & EVENT_INFO_FAST, 0);
-        fake.pass(100, 1000, 1000);
-        assert!(session.read_unmoved());
-        session.calibrate().unwrap();
-        assert_eq!(picollo_perf::seam::probe_with(&&fake).user_read_available, 1);
-    });
-    assert_eq!(in_memory, 0);
-}
 
 /// Processes that sleep are killed here. The first scopes do not sleep, in any unit; a request for the frequency does.
 fn no_scope_waits_for_the_clock() {

@@ -10,7 +10,7 @@ use crate::event::modifiers::{ALL_MODIFIERS, ANY_RING};
 #[cfg(picollo_linux)]
 use crate::event::names;
 #[cfg(picollo_linux)]
-use crate::event::spelling::Modifiers;
+use crate::event::spelling::display_modifiers;
 #[cfg(picollo_linux)]
 use picollo_native::seam::kernel::kind;
 use picollo_native::seam::text;
@@ -82,13 +82,13 @@ impl Event {
             unit: [0; 16],
             name: [0; 128],
         };
-        event.set_name(format_args!("{}", names::Display { kind, config }));
+        event.set_name(format_args!("{}", names::display(kind, config)));
         event
     }
 
     /// Replaces the display name and adds the modifiers to it.
     pub(crate) fn set_name(&mut self, name: fmt::Arguments<'_>) {
-        let modifiers = Modifiers(self.modifiers);
+        let modifiers = display_modifiers(self.modifiers);
         text::set(&mut self.name, format_args!("{name}{modifiers}"));
     }
 

@@ -1,6 +1,7 @@
 //! Events by the names that the processor's maker gave them, as libpfm4 encodes them.
 
 use core::ffi::c_char;
+use core::fmt;
 
 use crate::event::disputed::disputed;
 use crate::event::event::Event;
@@ -34,7 +35,7 @@ pub(crate) fn find(
         other => other,
     })?;
     let refused =
-        |why: core::fmt::Arguments<'_>| Err(Refusal::Refused(ExplainedError::new(Status::NoSuchEvent, why)));
+        |why: fmt::Arguments<'_>| Err(Refusal::Refused(ExplainedError::new(Status::NoSuchEvent, why)));
     let pmu = text::get(&encoded.pmu);
     // The kernel's own names are known here without the library. The kernel also has better names for what counts
     // beyond a core: they come with unit and scale.
@@ -47,7 +48,7 @@ pub(crate) fn find(
         return Err(Refusal::unknown(format_args!("libpfm4 cannot be used: it calls a PMU \"{pmu:.40}\"")));
     }
     if !library.is_forced(pmu) {
-        let here = |why: core::fmt::Arguments<'_>| {
+        let here = |why: fmt::Arguments<'_>| {
             refused(format_args!(
                 "\"{spec:.80}\" cannot be counted: {why}. LIBPFM_FORCE_PMU={pmu} in the environment counts it all the same"
             ))
@@ -62,16 +63,12 @@ pub(crate) fn find(
     }
     let config = encoded.attr.config;
     if let Some(other) = disputed(pmu, text::get(&encoded.full), config) {
-        let mut intels = [0; 60];
-        match other.beside {
-            0 => text::set(&mut intels, format_args!("r{:x}", other.code)),
-            beside => {
-                text::set(&mut intels, format_args!("cpu/config={:#x},config1={beside:#x}/", other.code))
-            }
-        }
+        let intels = fmt::from_fn(|f| match other.beside {
+            0 => write!(f, "r{:x}", other.code),
+            beside => write!(f, "cpu/config={:#x},config1={beside:#x}/", other.code),
+        });
         return refused(format_args!(
-            "\"{spec:.120}\" has two codes: libpfm4 says r{config:x}, and Intel's own list {}. Name the event by the code that you trust",
-            text::get(&intels)
+            "\"{spec:.120}\" has two codes: libpfm4 says r{config:x}, and Intel's own list {intels}. Name the event by the code that you trust"
         ));
     }
     event(&encoded, spec, letters, library).map_err(Refusal::Refused)

@@ -122,18 +122,12 @@ fn find_parts(first: &'static [Entry], second: &'static [Entry], text: &str) -> 
 }
 
 /// The display name of a generic event: `Hardware:CpuCycles`.
-pub(crate) struct Display {
-    pub kind: u32,
-    pub config: u64,
-}
-
-impl fmt::Display for Display {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn display(kind: u32, config: u64) -> impl fmt::Display {
+    fmt::from_fn(move |f| {
         let at = |table: &'static [Entry], position: u64| {
             usize::try_from(position).ok().and_then(|position| table.get(position)).map(|entry| entry.display)
         };
-        let config = self.config;
-        let (kind, parts) = match self.kind {
+        let (kind, parts) = match kind {
             kind::HARDWARE => ("Hardware", [at(&HARDWARE, config), Some(""), Some("")]),
             kind::SOFTWARE => ("Software", [at(&SOFTWARE, config), Some(""), Some("")]),
             kind::CACHE => {
@@ -147,7 +141,7 @@ impl fmt::Display for Display {
             [Some(name), Some(operation), Some(result)] => write!(f, "{kind}:{name}{operation}{result}"),
             _ => write!(f, "{kind}:{config:#x}"),
         }
-    }
+    })
 }
 
 #[cfg(test)]

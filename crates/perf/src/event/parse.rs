@@ -12,7 +12,6 @@ use crate::event::{named, names, sysfs};
 use picollo_native::seam::failure;
 use picollo_native::seam::kernel::kind;
 use picollo_native::seam::sys::{Files, Kernel};
-use picollo_native::seam::text;
 use picollo_native::{ExplainedError, Result, Status};
 
 impl Event {
@@ -133,9 +132,7 @@ fn wrong_form(sys: &dyn Files, library: &dyn Library, spec: &str, why: &str) -> 
     let mut near = Near::new(spec).or_longer();
     let _ = named::list(sys, library, &mut |event| near.offer(event.name));
     let why = if why.is_empty() { "no reason given" } else { why };
-    let mut reason = [0; 400];
-    text::set(&mut reason, format_args!("libpfm4 knows the event, but not in this form: {why}{near}"));
-    malformed(spec, text::get(&reason))
+    malformed(spec, format_args!("libpfm4 knows the event, but not in this form: {why}{near}"))
 }
 
 /// The error for `a:b`, which may have been meant as a tracepoint or as an event with attributes.
@@ -204,7 +201,7 @@ fn generic(name: &str, modifiers: u32) -> Option<Event> {
     };
     let mut event = Event::new(kind, config);
     event.modifiers = modifiers;
-    event.set_name(format_args!("{}", names::Display { kind, config }));
+    event.set_name(format_args!("{}", names::display(kind, config)));
     Some(event)
 }
 

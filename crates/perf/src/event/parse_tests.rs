@@ -105,7 +105,7 @@ proptest! {
         };
         let mut event = Event::new(kind, config);
         event.modifiers = modifiers;
-        event.set_name(format_args!("{}", names::Display { kind, config }));
+        event.set_name(format_args!("{}", names::display(kind, config)));
         let parsed = Event::parse(event.name()).unwrap();
         prop_assert_eq!(parsed.name(), event.name());
         prop_assert_eq!(parsed, event);

@@ -8,7 +8,6 @@ use crate::event::modifiers::{
 };
 use picollo_native::ExplainedError;
 use picollo_native::seam::failure;
-use picollo_native::seam::text;
 
 /// The modifiers without a degree, and their letters.
 const LETTERS: [(u32, u8); 6] = [
@@ -20,25 +19,15 @@ const LETTERS: [(u32, u8); 6] = [
     (EVENT_EXCLUDE_IDLE, b'I'),
 ];
 
-/// Writes modifiers the way they are parsed.
-pub(crate) struct Modifiers(pub u32);
-
-impl fmt::Display for Modifiers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 & ALL_MODIFIERS == 0 {
-            return Ok(());
+/// Modifiers the way they are parsed.
+pub(crate) fn display_modifiers(modifiers: u32) -> impl fmt::Display {
+    fmt::from_fn(move |f| {
+        f.write_str(if modifiers & ALL_MODIFIERS == 0 { "" } else { ":" })?;
+        for (_, letter) in LETTERS.into_iter().filter(|(bit, _)| modifiers & bit != 0) {
+            f.write_char(letter.into())?;
         }
-        f.write_char(':')?;
-        for (bit, letter) in LETTERS {
-            if self.0 & bit != 0 {
-                f.write_char(letter.into())?;
-            }
-        }
-        for _ in 0..(self.0 & EVENT_PRECISE_MASK) / EVENT_PRECISE {
-            f.write_char('p')?;
-        }
-        Ok(())
-    }
+        (0..(modifiers & EVENT_PRECISE_MASK) / EVENT_PRECISE).try_for_each(|_| f.write_char('p'))
+    })
 }
 
 /// The modifiers that a run of letters means; `None` if they are no modifiers.
@@ -58,20 +47,13 @@ pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
 pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> ExplainedError {
     const MEANING: &str = "u user, k kernel, h hypervisor, p to ppp precision, P the most of it, H host, G guest, I not while idle";
     let is_known = |letter: char| parse_modifiers(letter.encode_utf8(&mut [0; 4])).is_some();
-    let mut why = [0; 256];
-    match letters.chars().find(|&letter| !is_known(letter)) {
-        None if letters.is_empty() => {
-            text::set(&mut why, format_args!("a modifier is missing after the colon: {MEANING}"));
-        }
-        None => text::set(&mut why, format_args!("the highest precision is ppp")),
-        Some(':') => {
-            text::set(&mut why, format_args!("write all modifiers after one colon, as in cycles:uk"));
-        }
-        Some(letter) => {
-            text::set(&mut why, format_args!("'{letter}' is not a modifier. Modifiers are {MEANING}"));
-        }
-    }
-    malformed(spec, text::get(&why))
+    let why = fmt::from_fn(|f| match letters.chars().find(|&letter| !is_known(letter)) {
+        None if letters.is_empty() => write!(f, "a modifier is missing after the colon: {MEANING}"),
+        None => f.write_str("the highest precision is ppp"),
+        Some(':') => f.write_str("write all modifiers after one colon, as in cycles:uk"),
+        Some(letter) => write!(f, "'{letter}' is not a modifier. Modifiers are {MEANING}"),
+    });
+    malformed(spec, why)
 }
 
 /// A number as people write it: `0x` and hexadecimal, or decimal.
@@ -93,6 +75,6 @@ pub(crate) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Opt
 }
 
 /// An `InvalidArgument` that quotes the text.
-pub(crate) fn malformed(spec: &str, why: &str) -> ExplainedError {
+pub(crate) fn malformed(spec: &str, why: impl fmt::Display) -> ExplainedError {
     failure!(InvalidArgument, "malformed event \"{spec:.120}\": {why}")
 }

@@ -1,6 +1,6 @@
 //! Events that the kernel describes in its file systems: tracepoints, and the PMUs under `/sys/bus/event_source/devices`.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use crate::event::event::Event;
 use crate::event::near::Near;
@@ -117,12 +117,12 @@ pub(crate) fn dynamic(sys: &dyn Files, spec: &str) -> Result<Event> {
 }
 
 fn unknown_pmu(sys: &dyn Files, pmu: &str) -> ExplainedError {
-    let mut names = [0; 256];
-    let mut list = text::Writer::new(&mut names);
-    let _ = sys.list(DEVICES, &mut |name| {
-        let _ = write!(list, " {name}");
+    let names = fmt::from_fn(|f| {
+        let mut result = Ok(());
+        let _ = sys.list(DEVICES, &mut |name| result = result.and_then(|()| write!(f, " {name}")));
+        result
     });
-    failure!(NoSuchEvent, "this machine has no PMU \"{pmu}\". {DEVICES} lists:{}", text::get(&names))
+    failure!(NoSuchEvent, "this machine has no PMU \"{pmu}\". {DEVICES} lists:{names}")
         .with_errno(libc::ENOENT)
 }
 

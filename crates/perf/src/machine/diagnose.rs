@@ -135,7 +135,7 @@ impl Refusal<'_> {
     }
 
     fn denied(&self, text: &mut text::Writer<'_>, machine: &Machine) -> fmt::Result {
-        let level = Paranoid(machine.paranoid);
+        let level = display_level(machine.paranoid);
         if self.target.pid == -1 {
             return write!(
                 text,
@@ -181,7 +181,7 @@ impl Refusal<'_> {
             text,
             "tracepoints need CAP_PERFMON or kernel.perf_event_paranoid=-1 ({code}; it is {}): sudo sysctl \
              kernel.perf_event_paranoid=-1, or run as root",
-            Paranoid(machine.paranoid)
+            display_level(machine.paranoid)
         )
     }
 
@@ -317,15 +317,11 @@ fn status_for(errno: Errno) -> Status {
 }
 
 /// The level of `perf_event_paranoid`, for people.
-struct Paranoid(Option<i32>);
-
-impl fmt::Display for Paranoid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(level) => write!(f, "{level}"),
-            None => f.write_str("unreadable"),
-        }
-    }
+fn display_level(level: Option<i32>) -> impl fmt::Display {
+    fmt::from_fn(move |f| match level {
+        Some(level) => write!(f, "{level}"),
+        None => f.write_str("unreadable"),
+    })
 }
 
 /// The thread or CPU that an event counts.

@@ -73,15 +73,12 @@ impl Place {
     }
 }
 
-/// The words of any text, with one space between them.
+/// Replaces a text by the words of another one, with one space between them. It may end with an ellipsis.
 #[cfg(any(picollo_linux, test))]
-struct Words<'a>(&'a [u8]);
-
-#[cfg(any(picollo_linux, test))]
-impl fmt::Display for Words<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_words(buffer: &mut [c_char], bytes: &[u8]) {
+    let words = fmt::from_fn(|f| {
         let words =
-            self.0.split(|byte| *byte == 0 || byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+            bytes.split(|byte| *byte == 0 || byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
         for (at, word) in words.enumerate() {
             f.write_str(if at == 0 { "" } else { " " })?;
             for chunk in word.utf8_chunks() {
@@ -90,13 +87,8 @@ impl fmt::Display for Words<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Replaces a text by words, which may end with an ellipsis.
-#[cfg(any(picollo_linux, test))]
-fn write_words(buffer: &mut [c_char], bytes: &[u8]) {
-    text::set_sentences(buffer, format_args!("{}", Words(bytes)));
+    });
+    text::set_sentences(buffer, format_args!("{words}"));
 }
 
 /// A time in UTC, to the minute; empty for 0.

@@ -154,30 +154,28 @@ static void open_collector(uint32_t flags, int is_hidden)
     picollo_histogram_free(histogram);
 }
 
-/* Every plant this many times, and some in ways that a collector cannot see. */
-static size_t plan(struct wanted *wanted, int times, int has_group)
+/* Every plant this many times, and some in ways that a collector cannot see. Ends the list with NULL. */
+static struct wanted *plan(int times, int has_group)
 {
     size_t length = 0;
+    struct wanted *const wanted = calloc((size_t)times * plants_length * 3 + 1, sizeof *wanted);
+    if (wanted == NULL) exit(2);
     for (int time = 0; time < times; time++)
         for (unsigned i = 0; i < plants_length; i++) {
             const struct plant *const plant = &plants[i];
             if (plant->needs_group && !has_group) continue;
-            if (wanted != NULL) wanted[length] = (struct wanted){plant, SCOPED};
-            length++;
+            wanted[length++] = (struct wanted){plant, SCOPED};
             if (plant->kind != KIND_WORK || time % 4 != 0) continue;
-            if (wanted != NULL) {
-                wanted[length] = (struct wanted){plant, OFFERED};
-                wanted[length + 1] = (struct wanted){plant, ENDED_ELSEWHERE};
-            }
-            length += 2;
+            wanted[length++] = (struct wanted){plant, OFFERED};
+            wanted[length++] = (struct wanted){plant, ENDED_ELSEWHERE};
         }
-    for (size_t i = length; wanted != NULL && i > 1; i--) {
+    for (size_t i = length; i > 1; i--) {
         const size_t other = random_below(i);
         const struct wanted moved = wanted[i - 1];
         wanted[i - 1] = wanted[other];
         wanted[other] = moved;
     }
-    return length;
+    return wanted;
 }
 
 int main(int count, char **arguments)
@@ -194,12 +192,8 @@ int main(int count, char **arguments)
     throttles_seen = accounts_now().throttles;
 
     random_state = strtoull(arguments[3], NULL, 10) * 2 + 1;
-    const int times = atoi(arguments[2]);
-    const size_t length = plan(NULL, times, group != NULL);
-    struct wanted *const wanted = calloc(length, sizeof *wanted);
-    if (wanted == NULL) return 2;
-    plan(wanted, times, group != NULL);
-    for (size_t i = 0; i < length; i++) {
+    struct wanted *const wanted = plan(atoi(arguments[2]), group != NULL);
+    for (size_t i = 0; wanted[i].plant != NULL; i++) {
         /* Ordinary requests of all kinds around it; or in an order that makes the usual hard to learn: short ones come
          * first. */
         static const enum kind kinds[] = {KIND_WORK, KIND_WORK, KIND_WORK, KIND_DATABASE, KIND_MIXED, KIND_MIXED};

@@ -38,19 +38,8 @@ pub fn scale_of(unit: Option<Unit>) -> f64 {
 
 /// The unit in expositions; "" if there is no unit, or if the name, without a counter's `_total`, does not end with it.
 pub(crate) fn exposed(unit: Option<Unit>, name: &str) -> &'static str {
-    let unit = match unit {
-        Some(Unit::Seconds) => "seconds",
-        Some(Unit::Milliseconds) => "milliseconds",
-        Some(Unit::Microseconds) => "microseconds",
-        Some(Unit::Nanoseconds) => "nanoseconds",
-        Some(Unit::Bytes) => "bytes",
-        Some(Unit::Kibibytes) => "kibibytes",
-        Some(Unit::Mebibytes) => "mebibytes",
-        Some(Unit::Gibibytes) => "gibibytes",
-        Some(Unit::Tebibytes) => "tebibytes",
-        Some(Unit::Percent) => "percent",
-        _ => return "",
-    };
+    // Histograms have a series with the suffix `_count`.
+    let unit = unit.filter(|unit| *unit != Unit::Count).map_or("", |unit| unit.as_str());
     let before = name.strip_suffix("_total").unwrap_or(name).strip_suffix(unit);
     if before.is_some_and(|before| before.len() > 1 && before.ends_with(['_', '.', '-', '/'])) {
         unit

@@ -11,7 +11,7 @@ fn resident() -> i64 {
 }
 
 #[test]
-fn stays_where_it_is() {
+fn memory_does_not_grow_with_records() {
     let records = if cfg!(debug_assertions) { 1_000_000u64 } else { 100_000_000 };
     let metrics = picollo_metrics::Builder::new().build().unwrap();
     with_local_recorder(&metrics, || {

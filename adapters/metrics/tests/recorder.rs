@@ -157,7 +157,7 @@ fn odd_names_are_changed_and_those_that_collide_are_counted() {
 }
 
 #[test]
-fn values_that_do_not_fit() {
+fn values_out_of_range_are_counted_as_such() {
     let metrics = Builder::new().scale("coarse", 10.0).build().unwrap();
     metrics.describe_histogram("size_bytes".into(), Some(Unit::Bytes), "Of bodies.".into());
     metrics.describe_histogram("wait".into(), Some(Unit::Milliseconds), "".into());

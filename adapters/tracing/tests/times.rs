@@ -31,7 +31,7 @@ fn at_most(less: u64, more: u64) -> bool {
 }
 
 #[test]
-fn what_is_inside_is_not_the_spans_own() {
+fn self_time_excludes_inner_spans() {
     let times = recorded(|| {
         let outer = info_span!("outer");
         sleep(PAUSE);

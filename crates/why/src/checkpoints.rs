@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_where_nothing_is() {
+    fn missing_checkpoints_are_not_found() {
         let mut checkpoints = Checkpoints::new().unwrap();
         assert_eq!(checkpoints.before(0), None::<(u64, &u64)>);
         assert_eq!(checkpoints.before(7), None);

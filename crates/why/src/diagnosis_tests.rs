@@ -155,7 +155,7 @@ fn a_request_that_always_waits_and_was_preempted_was_preempted() {
 
 /// The thread was idle before, within the same window of accounts, and then worked a quarter of a millisecond.
 #[test]
-fn idleness_before_a_short_one_is_not_its_own_waiting() {
+fn idleness_before_a_short_observation_is_not_its_waiting() {
     let usual = usual_of((0..32).map(|i| observed(50_000 + i, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY)));
     let mut short = observed(250_000, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     short.evidence.window_nanos += 200_000;
@@ -189,7 +189,7 @@ fn idleness_before_a_short_one_is_not_its_own_waiting() {
 }
 
 #[test]
-fn too_few_controls_say_nothing() {
+fn too_few_controls_give_no_cause() {
     let exemplar = observed(MS, 30 * MS, 0, ALL);
     let few = |number| usual_of((0..number).map(|_| observed(MS, 0, 0, ALL)));
     assert_eq!(diagnosis(&exemplar, &few(LEAST - 1)).cause, Cause::NotKnown);

@@ -56,26 +56,17 @@ impl Write for Lines<'_> {
     }
 }
 
-/// The value, or a dash.
-fn or_dash(what: Option<impl Display>) -> impl Display {
-    from_fn(move |f| match &what {
-        Some(what) => what.fmt(f),
-        None => f.write_str("–"),
-    })
-}
-
 /// A time in UTC, to the millisecond, with its day if requested; a dash for 0.
 fn moment(nanos: u64, has_day: bool) -> impl Display {
-    or_dash((nanos != 0).then(|| {
-        from_fn(move |f| {
-            if has_day {
-                write!(f, "{} ", Day((nanos / DAY) as i64))?;
-            }
-            let millis = nanos / 1_000_000;
-            let of_day = millis / 1000 % 86_400;
-            write!(f, "{:02}:{:02}:{:02}.{:03}", of_day / 3600, of_day / 60 % 60, of_day % 60, millis % 1000)
-        })
-    }))
+    let time = from_fn(move |f| {
+        if has_day {
+            write!(f, "{} ", Day((nanos / DAY) as i64))?;
+        }
+        let millis = nanos / 1_000_000;
+        let of_day = millis / 1000 % 86_400;
+        write!(f, "{:02}:{:02}:{:02}.{:03}", of_day / 3600, of_day / 60 % 60, of_day % 60, millis % 1000)
+    });
+    or((nanos != 0).then_some(time), "–")
 }
 
 /// Draws shares of a whole side by side, in a bar with this style.
@@ -182,14 +173,14 @@ impl Interval {
             (true, "Page faults", ["", ""], &|out, one, _| {
                 let evidence = &one.evidence;
                 let faults = evidence.knows(KNOWN_ACCOUNTS).then(|| Grouped::from(evidence.faults()));
-                write!(out, "{}", or_dash(faults))?;
+                write!(out, "{}", or(faults, "–"))?;
                 match evidence.major_faults {
                     0 => Ok(()),
                     major => write!(out, ", {} from disk", Grouped(major.into())),
                 }
             }),
             (true, "Thread", ["", ""], &|out, one, _| {
-                write!(out, "{}", or_dash(Some(one.thread).filter(|&thread| thread != 0)))?;
+                write!(out, "{}", or(Some(one.thread).filter(|&thread| thread != 0), "–"))?;
                 if one.cpu == NO_CPU { Ok(()) } else { write!(out, "<br>CPU {}", one.cpu) }
             }),
             (

@@ -119,7 +119,7 @@ fn causes_are_distinguished() {
 }
 
 #[test]
-fn equal_ones_and_unknown_ones_are_as_before() {
+fn equal_and_uncounted_ones_get_no_new_cause() {
     let usual = ordinary(USUAL);
     let equal = diagnosis(&observed(USUAL), &usual);
     assert_eq!(equal.cause, Cause::Several, "{equal:?}");
@@ -142,7 +142,7 @@ fn equal_ones_and_unknown_ones_are_as_before() {
 
 /// Causes describe the observation, whatever was before it in its window.
 #[test]
-fn what_was_before_is_not_taken_for_its_own() {
+fn work_before_the_observation_is_not_its_cause() {
     for usual_each in [0.25, 0.5, 1.0, 3.0] {
         let own = Work { each: usual_each, instructions: 3e6 / usual_each, ..USUAL };
         let usual = ordinary(own);

@@ -39,7 +39,7 @@ fn read(value: &Value) -> Result<Interval, String> {
 }
 
 #[test]
-fn what_is_read_is_written_again() {
+fn json_round_trips() {
     for given in [written(&interval()), whole()] {
         let found = read(&given).unwrap();
         assert_eq!(written(&found), given);
@@ -94,7 +94,7 @@ fn json_is_exact() {
 }
 
 #[test]
-fn what_is_no_interval_is_refused() {
+fn invalid_intervals_are_refused() {
     for (pointer, value, expected) in [
         ("", json!([]), "invalid length 0"),
         ("/begin_unix_nanos", json!(1.5), "invalid type: floating point `1.5`, expected u64"),
@@ -127,7 +127,7 @@ fn what_is_no_interval_is_refused() {
 
 /// Fields of other versions.
 #[test]
-fn what_is_not_known_here_is_left_alone() {
+fn unknown_fields_are_ignored() {
     let mut changed = whole();
     for pointer in ["", "/causes/1", "/exemplars/0", "/machine"] {
         changed.pointer_mut(pointer).unwrap()["too_new"] = json!({"a": [1, null]});

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn contexts_are_put_where_the_observation_is() {
+    fn contexts_belong_to_their_observations() {
         let mut kept = Kept::new(2, 1).unwrap();
         for number in 1..=5 {
             kept.offer(&exemplar(number, number * 1000), true, true);

@@ -47,8 +47,8 @@ pub use picollo_core::seam::Counted;
 
 /// Checks whether the kernel records this thread's switches. If not, the error explains why and what to do.
 pub fn switch_records() -> picollo_native::Result<()> {
-    let sys = picollo_native::seam::Kernel;
-    ring::Ring::open(sys, usize::MAX, false).map(drop).map_err(|refused| refused.explain(&sys))
+    let opened = ring::Ring::open(picollo_native::seam::Kernel, usize::MAX, false);
+    opened.map(drop).map_err(|refused| refused.explain())
 }
 
 /// The example of the package.

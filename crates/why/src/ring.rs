@@ -179,11 +179,10 @@ impl Mapping {
         } else {
             attr.sample_period = 1;
         }
-        let fd =
-            persist(|| sys.open(&attr, 0, -1, -1, CLOEXEC)).map_err(|errno| Refused::Open { attr, errno })?;
+        let fd = persist(|| sys.open_event(&attr)).map_err(|errno| Refused::Open { attr, errno })?;
         let mapped = sys.map_ring(fd, Mapping::length());
         // The mapping keeps the event. SAFETY: opened above, and not used after this.
-        unsafe { sys.close(fd) };
+        unsafe { sys.close_event(fd) };
         mapped.map(Mapping).map_err(Refused::Memory)
     }
 
@@ -236,7 +235,14 @@ fn clocks_agree<S: Files>(sys: &S) -> bool {
 
 /// The system calls of a ring, so that tests can replace them: events, mapping them, and the thread's own count of
 /// switches.
-pub(crate) trait System: Files + Perf + Threads {
+pub(crate) trait System: Files + Threads {
+    /// Opens an event of the calling thread on any CPU.
+    fn open_event(&self, attr: &Attr) -> Result<i32, Errno>;
+    /// Closes it.
+    ///
+    /// # Safety
+    /// The event must come from `open_event`, and nothing may use it after this.
+    unsafe fn close_event(&self, fd: i32);
     /// Maps the beginning of an event's ring for reading only. The kernel then overwrites the oldest records. Forked
     /// children do not inherit the mapping.
     fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno>;
@@ -250,6 +256,15 @@ pub(crate) trait System: Files + Perf + Threads {
 }
 
 impl System for Kernel {
+    fn open_event(&self, attr: &Attr) -> Result<i32, Errno> {
+        self.open(attr, 0, -1, -1, CLOEXEC)
+    }
+
+    unsafe fn close_event(&self, fd: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.close(fd) };
+    }
+
     fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno> {
         let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses does not touch existing memory.
@@ -294,7 +309,7 @@ pub(crate) enum Refused {
 
 impl Refused {
     /// Explains the refusal and what to do. It reads system files and is meant for the first refusal of its kind.
-    pub(crate) fn explain<S: Files + Perf>(&self, sys: &S) -> ExplainedError {
+    pub(crate) fn explain(&self) -> ExplainedError {
         match *self {
             Refused::Cap => ExplainedError::new(
                 Status::Os,
@@ -305,7 +320,7 @@ impl Refused {
             ),
             Refused::Open { attr, errno } => {
                 let target = Target { pid: 0, cpu: -1 };
-                Refusal { name: "context switches", attr: &attr, target, errno }.explain(sys)
+                Refusal { name: "context switches", attr: &attr, target, errno }.explain(&Kernel)
             }
             Refused::Memory(Errno(libc::EPERM)) => ExplainedError::new(
                 Status::Permission,

@@ -38,9 +38,17 @@ fn right(what: impl Display, to: usize) -> impl Display {
     })
 }
 
+/// The value, or another text.
+fn or(what: Option<impl Display>, other: &'static str) -> impl Display {
+    from_fn(move |f| match &what {
+        Some(what) => what.fmt(f),
+        None => f.write_str(other),
+    })
+}
+
 /// The value, or nothing.
 fn maybe(what: Option<impl Display>) -> impl Display {
-    from_fn(move |f| what.as_ref().map_or(Ok(()), |what| what.fmt(f)))
+    or(what, "")
 }
 
 /// The caller's words, without trailing zeros.

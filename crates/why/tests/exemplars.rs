@@ -52,7 +52,7 @@ fn the_slowest_is_kept_above_the_rate() {
 
 /// An interval ends while it lasts. So it is the slowest of the next interval, but not of the one in which it began.
 #[test]
-fn what_lasts_into_the_next_interval_is_measured_by_that_one() {
+fn a_scope_counts_in_the_interval_in_which_it_ends() {
     let collector = collector(ExemplarOptions {
         threshold: u64::MAX,
         slowest: Some(1),
@@ -81,7 +81,7 @@ fn text_of(interval: &Interval) -> String {
 }
 
 #[test]
-fn what_ends_on_another_thread_is_recorded_and_not_known() {
+fn a_scope_that_ends_on_another_thread_has_no_cause() {
     let collector = collector(ExemplarOptions { threshold: 1_000_000, ..ExemplarOptions::default() });
     collector.prepare_thread().ok();
     for _ in 0..20 {
@@ -107,7 +107,7 @@ fn what_ends_on_another_thread_is_recorded_and_not_known() {
 
 /// As much is known of an outer scope over hundreds of inner ones, each with a checkpoint, as of others.
 #[test]
-fn an_outer_scope_is_known_whatever_it_holds() {
+fn an_outer_scope_has_evidence_despite_inner_ones() {
     let collector = collector(ExemplarOptions { threshold: 50_000_000, ..ExemplarOptions::default() });
     collector.prepare_thread().ok();
     spin(Duration::from_millis(1));
@@ -222,7 +222,7 @@ fn options_have_limits() {
 }
 
 #[test]
-fn they_become_a_metrics_exemplars() {
+fn intervals_become_exemplars_of_a_metric() {
     let collector = collector(ExemplarOptions { threshold: 1000, ..ExemplarOptions::default() });
     let trace = Context { trace_id: [0xab; 16], span_id: [0xcd; 8], words: [0; 2] };
     collector.offer(5_000_000, Some(&trace));

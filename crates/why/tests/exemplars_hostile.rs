@@ -45,7 +45,7 @@ fn threshold() -> ExemplarOptions {
 
 /// All in one test, because a child is safe only if there is one thread.
 #[test]
-fn nothing_is_given() {
+fn a_system_without_resources_gives_less_evidence() {
     let without_descriptors = || {
         limit(libc::RLIMIT_NOFILE, 0);
         let collector = collector(threshold());

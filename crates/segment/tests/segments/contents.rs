@@ -13,14 +13,14 @@ use crate::setting::*;
 
 pub const TESTS: &[(&str, fn())] = named![
     recorded_values_are_visible,
-    deltas_go_on_from_viewer_to_viewer,
+    deltas_continue_in_another_viewer,
     names_and_labels_are_visible,
     one_name_is_one_histogram,
     unsupported_kinds_name_an_alternative,
     counters_are_visible,
     a_single_writer_is_one_thread,
-    a_full_segment_reports_it,
-    retired_entries_are_not_there_any_more,
+    a_full_segment_is_an_error,
+    retired_entries_are_hidden,
     a_segment_with_resets,
     sizes_are_known_before,
 ];
@@ -77,7 +77,7 @@ fn recorded_values_are_visible() {
     }
 }
 
-fn deltas_go_on_from_viewer_to_viewer() {
+fn deltas_continue_in_another_viewer() {
     let segment = small("deltas");
     let histogram = open(segment, "x");
     histogram.record_n(100, 5);
@@ -238,7 +238,7 @@ fn a_single_writer_is_one_thread() {
     assert_eq!(viewer.snapshot(0).unwrap().counts().total, 1);
 }
 
-fn a_full_segment_reports_it() {
+fn a_full_segment_is_an_error() {
     let segment = small("full");
     let mut made = 0;
     let error = loop {
@@ -289,7 +289,7 @@ fn a_full_segment_reports_it() {
     assert!(wide.counter(&metric("x7")).is_err());
 }
 
-fn retired_entries_are_not_there_any_more() {
+fn retired_entries_are_hidden() {
     let segment = small("retired");
     let before = open(segment, "x");
     before.record_n(5, 3);

@@ -16,7 +16,7 @@ pub const TESTS: &[(&str, fn())] = named![
     any_field_flipped,
     one_broken_entry_leaves_the_others,
     another_file_in_its_place,
-    what_is_no_file,
+    other_kinds_of_files_are_refused,
     files_that_change_under_a_viewer,
     a_half_built_entry_is_freed,
 ];
@@ -143,7 +143,7 @@ fn another_file_in_its_place() {
     assert!(Segment::attach(&path).unwrap_err().message().contains("replaced: is no segment"));
 }
 
-fn what_is_no_file() {
+fn other_kinds_of_files_are_refused() {
     let place = copy("real");
     let path = directory().join("other");
     let refused = |why: &str| {

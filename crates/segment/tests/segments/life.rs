@@ -21,7 +21,7 @@ pub const TESTS: &[(&str, fn())] = named![
     a_crash_leaves_the_file,
     workers_outlive_the_maker,
     directories_of_others_are_refused,
-    files_are_their_owners_alone,
+    only_the_owner_may_open_files,
     disks_are_refused,
     a_full_file_system_is_an_error,
     a_small_control_group_is_an_error,
@@ -215,7 +215,7 @@ fn directories_of_others_are_refused() {
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
 }
 
-fn files_are_their_owners_alone() {
+fn only_the_owner_may_open_files() {
     // SAFETY: numbers only.
     let before = unsafe { libc::umask(0) };
     let segment = small("alone");

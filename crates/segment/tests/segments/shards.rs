@@ -16,7 +16,7 @@ use crate::setting::*;
 pub const TESTS: &[(&str, fn())] = named![
     workers_stay_and_move_about,
     programs_with_and_without_sequences,
-    what_is_asked_for_is_what_there_is,
+    requests_get_existing_histograms,
     the_cpu_chooses_the_stripe_of_a_counter,
     counters_of_one_word_and_of_many_are_not_mixed_up,
 ];
@@ -142,7 +142,7 @@ fn programs_with_and_without_sequences() {
     }
 }
 
-fn what_is_asked_for_is_what_there_is() {
+fn requests_get_existing_histograms() {
     let segment = small("asked");
     // Whatever the default is, a request without a mode gets what exists.
     let any = open(segment, "any");

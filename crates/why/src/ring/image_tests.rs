@@ -88,7 +88,7 @@ fn all(image: &Memory) -> (Vec<Record>, End) {
 
 /// A walk is valid until the kernel overwrites what it read, and no longer.
 #[test]
-fn a_walk_holds_while_there_is_room() {
+fn records_are_intact_while_there_is_room() {
     for walked in 0..=8usize {
         for moved in 0..=10usize {
             let image = Memory::new(16);
@@ -129,7 +129,7 @@ fn unknown_records_are_reported() {
 proptest! {
     /// The latest records that fit are found, and no others.
     #[test]
-    fn what_fits_is_found(sizes in prop::collection::vec(1usize..7, 0..60), power in 0u32..7) {
+    fn the_latest_records_are_found(sizes in prop::collection::vec(1usize..7, 0..60), power in 0u32..7) {
         let image = Memory::new(1 << power);
         let written = sizes.iter().enumerate().map(|(n, &size)| record(n as u32, n as u16, size, n as u64));
         // The kernel never writes a record longer than the ring.

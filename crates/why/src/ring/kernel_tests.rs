@@ -12,7 +12,7 @@ const MANY: usize = usize::MAX;
 /// A ring, if the system allows one.
 fn ring(faults: bool) -> Option<Ring> {
     let ring = Ring::open(Kernel, MANY, faults);
-    ring.inspect_err(|refused| eprintln!("SKIPPED: {}", refused.explain(&Kernel))).ok()
+    ring.inspect_err(|refused| eprintln!("SKIPPED: {}", refused.explain())).ok()
 }
 
 fn raw() -> u64 {
@@ -100,7 +100,7 @@ fn preemption_is_seen() {
 }
 
 #[test]
-fn more_than_the_ring_holds_is_not_known() {
+fn windows_beyond_the_ring_are_incomplete() {
     let Some(ring) = ring(false) else { return };
     let holds = holds();
     let naps = |count| {
@@ -151,7 +151,7 @@ fn disabled_events_are_noticed() {
 }
 
 #[test]
-fn only_its_own_thread_may_ask() {
+fn other_threads_get_no_window() {
     let own = std::thread::spawn(|| {
         let ring = ring(false)?;
         let now = raw();
@@ -207,8 +207,8 @@ fn is_alone(test: &str) -> bool {
 
 /// A child sees no ring, leaves its own memory at that address alone, and may open a ring.
 #[test]
-fn a_child_leaves_it_alone() {
-    if !is_alone("a_child_leaves_it_alone") {
+fn a_child_does_not_touch_the_ring() {
+    if !is_alone("a_child_does_not_touch_the_ring") {
         return;
     }
     let Some(ring) = ring(true) else { return };

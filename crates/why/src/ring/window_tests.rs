@@ -300,7 +300,7 @@ fn a_record_of_the_first_moment_is_enough() {
 
 /// The clock of records may go back by a few nanoseconds: no moment is counted twice.
 #[test]
-fn what_is_out_of_order_is_not_counted_twice() {
+fn records_out_of_order_are_not_counted_twice() {
     let history = History::new(&[Deed::Run(2_000)]);
     let at = |misc, nanos| record(SWITCH, misc, 2, history.since + nanos);
     let records = [at(kernel::OUT, 100), at(0, 900), at(kernel::OUT, 500), at(0, 1_000)];
@@ -311,7 +311,7 @@ fn what_is_out_of_order_is_not_counted_twice() {
 /// The thread loses its CPU and takes a fault while the clock is read, before or after the time was taken. All of that
 /// is later than the window.
 #[test]
-fn what_comes_while_it_begins_does_no_harm() {
+fn records_after_the_window_are_ignored() {
     let deeds = [Deed::Run(50), Deed::Off { nanos: 70, preempted: false }, Deed::Bad, Deed::Run(50)];
     let history = History::new(&deeds);
     let later = history.now + 5_000_000;
@@ -335,7 +335,7 @@ fn what_comes_while_it_begins_does_no_harm() {
 
 /// An end between another end and its beginning matches no fault. Faults from before the rings were opened are unknown.
 #[test]
-fn faults_that_make_no_sense_are_not_known() {
+fn inconsistent_faults_are_unknown() {
     let at = |nanos| record(SAMPLE, 2, 2, 1_000_000_000 + nanos);
     let found = |begun: &[u64], handled: &[u64], since: u64| {
         let ring_of = |times: &[u64]| ring(16, &times.iter().map(|&nanos| at(nanos)).collect::<Vec<_>>());

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does it run without an operating system? Runs the Rust programs and the C program of embedded/ on an emulated
+# Does it run without an operating system? Runs the Rust program and the C program of embedded/ on an emulated
 # Cortex-M0 (no compare-and-swap) and Cortex-M4, both without 64-bit atomics, with interrupts that record meanwhile.
 # Ends with the sizes and a line "N passed, N failed". (ci/abi.sh tests the C interface without std on this machine.)
 #
@@ -59,14 +59,9 @@ for cpu in m0 m4; do
             -Werror -Os -ffreestanding -ffunction-sections -I include -I embedded/c "$@"
     }
     c -c embedded/c/start.c -o "$work/start-$cpu.o" || { fail "start.c does not compile for $name"; continue; }
-    rust cortex-$cpu $target --bins --features board || { fail "Rust programs for $name do not build"; continue; }
-    note_size "Rust: recording, one count read back" "$name" "$programs/minimal"
-    note_size "Rust: interlocked, snapshots, summary as text" "$name" "$programs/full"
-    run "$name-minimal" $machine "$programs/minimal"
+    rust cortex-$cpu $target --bin full --features board || { fail "the Rust program for $name does not build"; continue; }
+    note_size "Rust: dense, sparse and double histograms" "$name" "$programs/full"
     run "$name-full" $machine "$programs/full"
-    rust cortex-$cpu $target --bin allocating --features board,alloc || { fail "allocating does not build for $name"; continue; }
-    note_size "Rust: sparse and double histograms, allocator" "$name" "$programs/allocating"
-    run "$name-allocating" $machine "$programs/allocating"
 
     library $target || { fail "libpicollo.a does not build for $name"; continue; }
     archive=$CARGO_TARGET_DIR/$target/embedded/libpicollo.a

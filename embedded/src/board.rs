@@ -1,14 +1,14 @@
-//! What a Rust program needs of a Cortex-M beyond `c/start.c`, which has its vectors and start-up: an output, critical
+//! What the Rust program needs of a Cortex-M beyond `c/start.c`, which has its vectors and start-up: an output, critical
 //! sections, tests, and memory.
 //!
-//! It contains only what the programs here use; a real program uses the crates for its board.
+//! It contains only what that program uses; a real one uses the crates for its board.
 
 #![no_std]
 #![cfg(target_os = "none")]
 
 use core::fmt;
 
-// Programs define `main`, which returns the number of failed tests, and `tick`, which the timer calls.
+// The program defines `main`, which returns the number of failed tests, and `tick`, which the timer calls.
 unsafe extern "C" {
     fn say(text: *const u8);
     fn leave(code: u32) -> !;
@@ -16,9 +16,7 @@ unsafe extern "C" {
     pub safe fn start_timer(cycles: u32);
     safe fn picollo_critical_section_enter() -> u32;
     safe fn picollo_critical_section_leave(masked: u32);
-    #[cfg(feature = "alloc")]
     static mut heap_start: u8;
-    #[cfg(feature = "alloc")]
     static stack_top: u32;
 }
 
@@ -81,7 +79,6 @@ unsafe impl critical_section::Impl for Interrupts {
 }
 
 /// Memory that is allocated from the bottom and never freed, up to a kilobyte or two below the stack.
-#[cfg(feature = "alloc")]
 mod heap {
     use core::alloc::{GlobalAlloc, Layout};
     use core::cell::Cell;

@@ -1,15 +1,20 @@
-//! A histogram in `.bss`, into which an interrupt handler and the program record at once, through critical sections;
-//! live reset; a summary as text over semihosting.
+//! Histograms into which an interrupt handler and the program record at once: one in `.bss` with live reset and a summary
+//! as text over semihosting; then a sparse one and one of doubles, with an allocator. A Cortex-M has no 64-bit atomics, and
+//! a Cortex-M0 no compare-and-swap: critical sections take their place.
 #![no_std]
 #![no_main]
 
+extern crate alloc;
+
+use alloc::boxed::Box;
 use core::cell::UnsafeCell;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32 as Word, Ordering::*};
 
 use board::{Console, Tests, start_timer};
-use picollo_core::layouts::{AtomicU64, Header, ValueSelection};
+use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+use picollo_core::layouts::{AtomicU64, Header, Storage, ValueSelection};
 use picollo_core::recorders::Interlocked;
 use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram, Since, Snapshot};
 use picollo_text::{Format, write_summary};
@@ -47,13 +52,27 @@ fn histogram() -> Option<ManuallyDrop<SharedHistogram>> {
         .map(|header| ManuallyDrop::new(unsafe { SharedHistogram::from_raw(header) }))
 }
 
+struct Both {
+    sparse: SharedHistogram,
+    doubles: DoubleHistogram,
+}
+
+/// Set when the first histogram is done.
+static BOTH: AtomicPtr<Both> = AtomicPtr::new(null_mut());
+
 #[unsafe(no_mangle)]
 extern "C" fn tick() {
-    if let Some(histogram) = histogram() {
+    let ticks = TICKS.load(Relaxed);
+    // SAFETY: it is never freed after it is set.
+    if let Some(both) = unsafe { BOTH.load(Acquire).as_ref() } {
+        // Occasionally the chunk is new; otherwise it is one that the program uses.
+        both.sparse.record(u64::from(ticks % 4) * 900);
+        both.doubles.record(f64::from(1u32 << (ticks % 4)));
+    } else if let Some(histogram) = histogram() {
         histogram.record(10_000);
-        // Only the handler writes it.
-        TICKS.store(TICKS.load(Relaxed) + 1, Relaxed);
     }
+    // Only the handler writes it while the timer runs.
+    TICKS.store(ticks + 1, Relaxed);
 }
 
 const RECORDS: u64 = 20_000;
@@ -70,17 +89,14 @@ fn record_while_ticking(histogram: &SharedHistogram) {
     start_timer(0);
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn main() -> u32 {
-    let mut tests = Tests::default();
+fn in_static_memory(tests: &mut Tests) {
     // SAFETY: from now on the memory belongs to the histogram.
     let made = unsafe { SharedHistogram::init_in(MEMORY.0.get().cast(), SIZE, &options()) };
     let Ok(shared) = made else {
-        tests.check(false, format_args!("no histogram: {made:?}"));
-        return tests.finish();
+        return tests.check(false, format_args!("no histogram: {made:?}"));
     };
     SHARED.store(shared.into_raw().as_ptr(), Release);
-    let Some(histogram) = histogram() else { return 1 };
+    let Some(histogram) = histogram() else { return tests.check(false, format_args!("no histogram")) };
     let mut snapshot: Snapshot<[u64; LAYOUT.snapshot_words()]> = Snapshot::new(LAYOUT);
 
     record_while_ticking(&histogram);
@@ -114,10 +130,83 @@ extern "C" fn main() -> u32 {
         reset.is_ok() && updated.is_ok() && (counts.total, counts.overflow) == (1, 1),
         format_args!("a live reset, {} value and {} overflow after it", counts.total, counts.overflow),
     );
-    let heap = SharedHistogram::create(&options()).err();
+}
+
+const MORE: u32 = 5_000;
+
+fn with_an_allocator(tests: &mut Tests) {
+    let options = Options {
+        mode: Mode::Interlocked,
+        storage: Storage::Sparse,
+        relative_error: 0.1,
+        max_trackable: 4_095,
+        ..Options::default()
+    };
+    let sparse = SharedHistogram::create(&options);
+    let doubles = DoubleHistogram::new(&DoubleOptions { relative_error: 0.1, ..DoubleOptions::default() });
     tests.check(
-        heap == Some(picollo_core::Error::Unsupported),
-        format_args!("a histogram on the heap is refused: there is none"),
+        sparse.is_ok() && doubles.is_ok(),
+        format_args!("sparse: {:?}, doubles: {:?}", sparse.as_ref().err(), doubles.as_ref().err()),
     );
+    let (Ok(sparse), Ok(doubles)) = (sparse, doubles) else { return };
+    let both: &Both = Box::leak(Box::new(Both { sparse, doubles }));
+    BOTH.store(core::ptr::from_ref(both).cast_mut(), Release);
+
+    TICKS.store(0, Relaxed);
+    start_timer(2_003);
+    for number in 0..MORE {
+        both.sparse.record(u64::from(number % 4) * 1_000);
+        both.doubles.record(f64::from(1 + number % 8));
+    }
+    while TICKS.load(Relaxed) < 50 {
+        core::hint::spin_loop();
+    }
+    start_timer(0);
+    let ticks = u64::from(TICKS.load(Relaxed));
+    let expected = u64::from(MORE) + ticks;
+
+    let mut snapshot = match Snapshot::boxed(*both.sparse.layout()) {
+        Ok(snapshot) => snapshot,
+        Err(error) => return tests.check(false, format_args!("no room for a snapshot: {error}")),
+    };
+    let updated = both.sparse.update(&mut snapshot, Since::Reset);
+    let counts = snapshot.counts();
+    tests.check(
+        updated.is_ok() && counts.total + counts.lost == expected && counts.lost == 0,
+        format_args!(
+            "sparse: {MORE} records and {ticks} of the handler are {}, lost {}",
+            counts.total, counts.lost
+        ),
+    );
+    let zeros = snapshot.bucket_of(0).map_or(0, |bucket| bucket.count);
+    tests.check(
+        zeros == u64::from(MORE).div_ceil(4) + ticks.div_ceil(4),
+        format_args!("sparse: {zeros} of them are 0"),
+    );
+    tests.check(
+        both.sparse.reset().is_ok()
+            && both.sparse.update(&mut snapshot, Since::Reset).is_ok()
+            && snapshot.counts().total == 0,
+        format_args!("sparse: a live reset"),
+    );
+
+    let mut collected = DoubleSnapshot::new();
+    let done = both.doubles.collect(&mut collected);
+    tests.check(
+        done.is_ok() && collected.count() == expected && collected.lost() == 0,
+        format_args!("doubles: {} values, {} lost", collected.count(), collected.lost()),
+    );
+    let median = collected.quantile(0.5).unwrap_or(0.0);
+    tests.check((3.0..=6.0).contains(&median), format_args!("doubles: the median is {median:.2}"));
+    both.doubles.record(1.0);
+    let done = both.doubles.collect(&mut collected);
+    tests.check(done.is_ok() && collected.count() == 1, format_args!("doubles: a new interval"));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn main() -> u32 {
+    let mut tests = Tests::default();
+    in_static_memory(&mut tests);
+    with_an_allocator(&mut tests);
     tests.finish()
 }

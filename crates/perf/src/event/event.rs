@@ -135,17 +135,3 @@ impl PartialEq for Event {
         numbers(self) == numbers(other) && rest(self) == rest(other)
     }
 }
-
-#[cfg(all(test, picollo_linux))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_scale_of_zero_is_one() {
-        for (scale, worth) in [(0.0, 1.0), (-0.0, 1.0), (1.0, 1.0), (0.25, 0.25), (-2.0, -2.0)] {
-            let event = Event { scale, ..Event::new(kind::SOFTWARE, 1) };
-            assert_eq!(event.worth(), worth);
-        }
-        assert_eq!(Event::new(kind::HARDWARE, 0).worth(), 1.0);
-    }
-}

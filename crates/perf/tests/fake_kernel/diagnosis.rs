@@ -73,7 +73,7 @@ fn every_errno_has_cause_and_remedy() {
         |fake| fake.file("/proc/thread-self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n");
     let debian: Setting = |fake| fake.file("/proc/sys/kernel/perf_event_paranoid", "3\n");
     let open: Setting = |fake| fake.file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
-    let blind: Setting = |fake| fake.remove("/proc/sys/kernel/perf_event_paranoid");
+    let blind: Setting = |fake| drop(fake.state().files.remove("/proc/sys/kernel/perf_event_paranoid"));
     let watchdog: Setting = |fake| fake.file("/proc/sys/kernel/nmi_watchdog", "1\n");
 
     let table: &[(i32, Ask, Setting, Status, &str)] = &[
@@ -184,7 +184,7 @@ fn the_probe_explains_the_machine() {
     // No PMU.
     let fake = Fake::new();
     fake.without_pmu();
-    fake.remove("/proc/sys/kernel/perf_event_paranoid");
+    fake.state().files.remove("/proc/sys/kernel/perf_event_paranoid");
     fake.refuse(|_| Err(libc::ENOENT));
     let info = probe_with(&&fake);
     assert_eq!((info.pmu_available, info.user_read_available, info.paranoid), (0, 0, i32::MIN));

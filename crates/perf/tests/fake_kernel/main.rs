@@ -3,7 +3,6 @@
 
 mod answers;
 mod diagnosis;
-#[path = "../common/fake.rs"]
 mod fake;
 mod hybrid;
 mod model;

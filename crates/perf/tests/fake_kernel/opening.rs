@@ -188,21 +188,21 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
 
     // Without it, other sources replace them, if there are any.
     let fake = Fake::refusing(only_user_space);
-    fake.switches(40);
+    fake.state().switches = 40;
     let mut session = create(&fake, 0, &["page-faults", "context-switches"]).unwrap();
     let info = session.event_info(1).unwrap();
     assert_eq!((info.flags, info.status, info.group), (EVENT_INFO_SUBSTITUTED, 0, u32::MAX));
-    fake.switches(47);
+    fake.state().switches = 47;
     let reading = after(&fake, &mut session, 1, 1, 1)[1];
     assert_eq!(
         (reading.value, reading.status, reading.time_enabled, reading.time_running),
         (7, 0, 7000, 7000)
     );
     session.disable().unwrap();
-    fake.switches(60);
+    fake.state().switches = 60;
     assert_eq!(read(&mut session)[1].status, Status::NotCounted.code());
     session.enable().unwrap();
-    fake.switches(61);
+    fake.state().switches = 61;
     session.read(ReadMode::Auto).unwrap();
     assert_eq!((readings(&session, true)[1].value, readings(&session, false)[1].value), (1, 1));
 
@@ -223,10 +223,10 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
     fake.file(&path, &file(5));
     let mut session = create(&fake, 0, &["cpu-migrations"]).unwrap();
     fake.file(&path, &file(8));
-    fake.switches(70);
+    fake.state().switches = 70;
     assert_eq!(read(&mut session)[0].value, 3);
     // If a thread has ended, that is not an error of the other events.
-    fake.remove(&path);
+    fake.state().files.remove(&path);
     assert_eq!(read(&mut session)[0].status, Status::NotCounted.code());
 }
 
@@ -240,16 +240,16 @@ fn a_substitute_counts_its_own_thread_only() {
     };
     fake.start_thread(4711);
     switched(5);
-    fake.switches(1);
+    fake.state().switches = 1;
     let options = SessionOptions { thread: 4711, ..Default::default() };
     let mut session = SessionOn::with_sys(&fake, &options, &events(&["context-switches"])).unwrap();
     switched(8);
-    fake.switches(2);
+    fake.state().switches = 2;
     session.read(ReadMode::Auto).unwrap();
     assert_eq!((readings(&session, true)[0].status, readings(&session, true)[0].value), (0, 3));
     fake.start_thread(4711);
     switched(80);
-    fake.switches(3);
+    fake.state().switches = 3;
     assert_eq!(read(&mut session)[0].status, Status::NotCounted.code());
     assert_eq!(readings(&session, false)[0].value, 3);
 }
@@ -290,7 +290,7 @@ fn nothing_leaks() {
             }
         }
         let fake = Fake::new();
-        fake.fail_id(failing);
+        fake.state().failing_ids.insert(failing);
         let error = create(&fake, 0, &specs).unwrap_err();
         assert_eq!((error.event_index(), error.os_errno()), (failing as i32, libc::ENOTTY));
         assert_eq!(fake.open_descriptors(), 0);
@@ -300,7 +300,7 @@ fn nothing_leaks() {
 #[test]
 fn a_session_that_cannot_start_does_not_count() {
     let fake = Fake::new();
-    fake.fail_ioctl(0x2400);
+    fake.state().failing_ioctls.insert(0x2400);
     let error = create(&fake, 0, &["cycles"]).unwrap_err();
     assert_eq!((error.status(), error.os_errno(), error.event_index()), (Status::Os, libc::EIO, 0));
     assert!(error.message().contains("could not be started"), "{error}");
@@ -311,6 +311,6 @@ fn a_session_that_cannot_start_does_not_count() {
     fake.distort(|_, _| Err(libc::EIO));
     session.enable().unwrap_err();
     assert!(!fake.events()[0].counting);
-    fake.fail_ioctl(0x2401);
+    fake.state().failing_ioctls.insert(0x2401);
     assert!(session.disable().unwrap_err().message().contains("could not be stopped"));
 }

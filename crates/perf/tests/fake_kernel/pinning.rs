@@ -229,7 +229,7 @@ fn a_thread_that_took_over_an_id_is_not_counted() {
         let fake = with_threads();
         let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         fake.full(true);
-        fake.start_thread_at(opens, 4711);
+        fake.state().ending = Some((opens, 4711));
         session.read(ReadMode::Auto).unwrap();
         assert!(
             infos(&session).iter().all(|info| info.os_errno == libc::ESRCH),

@@ -180,7 +180,7 @@ fn malformed() {
 /// The errors for a known event with an unknown modifier. It does not matter whether tracepoints may be looked up.
 #[test]
 fn unknown_modifiers_are_named() {
-    let denied: fn(&Fake) = |fake| fake.deny("/sys/kernel/");
+    let denied: fn(&Fake) = |fake| fake.state().denied = Some("/sys/kernel/".into());
     let absent: fn(&Fake) = |_| {};
     // A name, and a part of its error.
     let table = "cycles:y \"cycles:y\"|cycles:y 'y' is not a modifier|cycles:y u user|cycles:y I not while idle|Cycles:Y 'Y'|\

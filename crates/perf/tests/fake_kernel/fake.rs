@@ -1,7 +1,6 @@
 //! A kernel for tests: it opens, groups and counts like the real one, and misbehaves on request.
-#![allow(dead_code, clippy::result_large_err)] // each test program uses its own part
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
@@ -12,9 +11,7 @@ use picollo_native::seam::{Attr, Errno, Files, Page, Perf, Threads};
 use picollo_perf::seam::SessionOn;
 use picollo_perf::{Event, EventInfo, ReadMode, Reading, SessionOptions};
 
-#[path = "fake_pmu.rs"]
 mod pmu;
-#[allow(unused_imports)] // each test program uses its own part
 pub use pmu::FENCE;
 use pmu::Pmu;
 
@@ -44,24 +41,26 @@ pub struct Opened {
     pub thread: i32,
 }
 
-type Refuse = dyn FnMut(&Open) -> Result<(), i32>;
-type Distort = dyn FnMut(i32, &mut Vec<u64>) -> Result<usize, i32>;
+pub type Refuse = dyn FnMut(&Open) -> Result<(), i32>;
+pub type Distort = dyn FnMut(i32, &mut Vec<u64>) -> Result<usize, i32>;
 
 #[derive(Default)]
-struct State {
+pub struct State {
     events: BTreeMap<i32, Opened>,
     next: i32,
     /// All requests, in order.
     transcript: Vec<String>,
     opens: usize,
     refuse: Option<Box<Refuse>>,
-    distort: Option<Box<Distort>>,
-    files: BTreeMap<String, String>,
+    pub distort: Option<Box<Distort>>,
+    pub files: BTreeMap<String, String>,
     directories: BTreeMap<String, Vec<String>>,
-    switches: u64,
-    failing_ioctls: BTreeSet<u64>,
-    failing_ids: BTreeSet<usize>,
-    denied: Option<String>,
+    pub switches: u64,
+    pub failing_ioctls: BTreeSet<u64>,
+    /// By position among the requests to open.
+    pub failing_ids: BTreeSet<usize>,
+    /// Files under this path may not be read.
+    pub denied: Option<String>,
     page: Option<Box<[u64; 512]>>,
     pmu: Option<Pmu>,
     /// Calls of `read`.
@@ -69,7 +68,7 @@ struct State {
     /// Pinned groups find no room.
     full: bool,
     /// The thread that is started before this many more requests to open, and how many were.
-    ending: Option<(u32, i32)>,
+    pub ending: Option<(u32, i32)>,
     births: u32,
 }
 
@@ -95,6 +94,10 @@ impl Fake {
         fake
     }
 
+    pub fn state(&self) -> RefMut<'_, State> {
+        self.0.borrow_mut()
+    }
+
     pub fn refusing(refuse: impl FnMut(&Open) -> Result<(), i32> + 'static) -> Fake {
         let fake = Fake::new();
         fake.refuse(refuse);
@@ -109,10 +112,6 @@ impl Fake {
     /// Changes the answers to reads: the right answer may be altered, cut, or refused. The length is in bytes.
     pub fn distort(&self, distort: impl FnMut(i32, &mut Vec<u64>) -> Result<usize, i32> + 'static) {
         self.0.borrow_mut().distort = Some(Box::new(distort));
-    }
-
-    pub fn undistorted(&self) {
-        self.0.borrow_mut().distort = None;
     }
 
     /// Pinned groups find no room from now on, or find it again. Running ones are thrown off the PMU, and stay off
@@ -130,28 +129,10 @@ impl Fake {
         self.0.borrow_mut().start_thread(thread);
     }
 
-    /// The same, just before the n-th request to open from now.
-    pub fn start_thread_at(&self, opens: u32, thread: i32) {
-        self.0.borrow_mut().ending = Some((opens, thread));
-    }
-
-    pub fn fail_ioctl(&self, request: u64) {
-        self.0.borrow_mut().failing_ioctls.insert(request);
-    }
-
-    /// Makes requests for the id of the n-th opened event fail.
-    pub fn fail_id(&self, number: usize) {
-        self.0.borrow_mut().failing_ids.insert(number);
-    }
-
     pub fn page(&self, capabilities: u64) {
         let mut page = Box::new([0; 512]);
         page[5] = capabilities;
         self.0.borrow_mut().page = Some(page);
-    }
-
-    pub fn switches(&self, count: u64) {
-        self.0.borrow_mut().switches = count;
     }
 
     /// Lets time pass: every counting event counts `count` times its position among the open ones (from 1), in `nanos`, of which
@@ -375,15 +356,6 @@ impl Perf for &Fake {
 impl Fake {
     pub fn file(&self, path: &str, text: &str) {
         self.0.borrow_mut().files.insert(path.into(), text.into());
-    }
-
-    pub fn remove(&self, path: &str) {
-        self.0.borrow_mut().files.remove(path);
-    }
-
-    /// Files under this path may not be read.
-    pub fn deny(&self, path: &str) {
-        self.0.borrow_mut().denied = Some(path.into());
     }
 
     pub fn device(&self, name: &str) {

@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 
 use picollo_stats::{FIGURE_EVENTS, FIGURES, event_of_figure};
+use picollo_text::seam::{Align, Markdown, Rows, plain, write_table};
 use picollo_text::{Format, Unit};
 
 use super::Benchmark;
@@ -66,7 +67,7 @@ impl Benchmark {
     /// Writes a table of the figures at the end.
     pub(super) fn write_figures(
         &self,
-        out: &mut (impl Write + ?Sized),
+        mut out: &mut (impl Write + ?Sized),
         names: [&str; 2],
         format: Format,
     ) -> Result<fmt::Result> {
@@ -82,45 +83,35 @@ impl Benchmark {
             let space = if unit.is_empty() { "" } else { " " };
             format!("{}{space}{unit}", Unit::NONE.number(value))
         };
-        let mut rows = vec![["figure".to_owned(), a.to_owned(), b.to_owned()]];
-        rows.extend(figures.iter().map(|figure| {
+        let mut texts = Vec::new();
+        for figure in &figures {
             let mark = if figure.is_scaled { "*" } else { "" };
-            [format!("{}{mark}", figure.name), number(figure.a, figure.unit), number(figure.b, figure.unit)]
-        }));
-        let note = figures.iter().any(|figure| figure.is_scaled).then_some(
-            "* of events that were counted a part of the time only, since there are fewer counters than events",
-        );
-        Ok(write_table(out, &rows, format == Format::Markdown, note))
+            let [a, b] = [figure.a, figure.b].map(|value| number(value, figure.unit));
+            push(&mut texts, [format!("{}{mark}", figure.name), a, b])?;
+        }
+        let rows = |row: Rows<'_, 3>| {
+            row([&"figure", &Markdown(a), &Markdown(b)])?;
+            texts.iter().try_for_each(|[name, a, b]| row([name, a, b]))
+        };
+        let is_scaled = figures.iter().any(|figure| figure.is_scaled);
+        let is_markdown = format == Format::Markdown;
+        // Text for people ends without a line break, Markdown with one.
+        let end = if is_markdown { "\n" } else { "" };
+        let write = |out: &mut dyn Write| {
+            out.write_char('\n')?;
+            if is_markdown {
+                write_table(out, [Align::Left, Align::Right, Align::Right], &rows)?;
+            } else {
+                plain::write(out, 1, &rows)?;
+            }
+            if is_scaled { write!(out, "\n{NOTE}{end}") } else { Ok(()) }
+        };
+        Ok(write(&mut out))
     }
 }
 
-fn write_table(
-    out: &mut (impl Write + ?Sized),
-    rows: &[[String; 3]],
-    is_markdown: bool,
-    note: Option<&str>,
-) -> fmt::Result {
-    let [first, a, b] = [0, 1, 2].map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
-    let mut lines: Vec<String> = Vec::new();
-    for [name, of_a, of_b] in rows {
-        if is_markdown {
-            let [name, of_a, of_b] = [name, of_a, of_b].map(|text| text.replace('|', "\\|"));
-            lines.push(format!("| {name:first$} | {of_a:>a$} | {of_b:>b$} |"));
-        } else {
-            lines.push(format!("{name:first$}  {of_a:>a$}  {of_b:>b$}"));
-        }
-    }
-    if is_markdown {
-        let [first, a, b] = [first, a, b].map(|width| "-".repeat(width - 1));
-        lines.insert(1, format!("| :{first} | {a}: | {b}: |"));
-    }
-    if let Some(note) = note {
-        lines.extend(is_markdown.then(String::new).into_iter().chain([note.to_owned()]));
-    }
-    // Text for people ends without a line break, Markdown with one.
-    let (before, after) = if is_markdown { ("\n", "\n") } else { ("\n\n", "") };
-    write!(out, "{before}{}{after}", lines.join("\n"))
-}
+const NOTE: &str =
+    "* of events that were counted a part of the time only, since there are fewer counters than events";
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {

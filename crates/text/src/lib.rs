@@ -63,7 +63,7 @@ use picollo_core::{Percentile, Summary};
 #[doc(hidden)]
 pub mod seam {
     pub use crate::escape::{Json, Markdown};
-    pub use crate::table::width;
+    pub use crate::table::{Align, Rows, plain, width, write as write_table};
 }
 
 /// How a [`Summary`] is written.

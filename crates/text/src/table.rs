@@ -2,41 +2,46 @@
 
 use core::fmt::{self, Display, Write};
 
-/// The number of columns of a table.
-pub(crate) const COLUMNS: usize = 4;
-
 /// The narrowest column: room for the dashes and colon of its alignment.
 const LEAST_WIDTH: usize = 3;
 
 /// How the cells of a column are aligned.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Align {
+    /// Spaces follow.
     Left,
+    /// Spaces come first.
     Right,
 }
 
-/// The cells of one row; an empty cell is `&""`.
-pub(crate) type Row<'a> = [&'a dyn Display; COLUMNS];
+/// Takes the rows of a table one by one, the header first; an empty cell is `&""`.
+pub type Rows<'a, const N: usize = 4> = &'a mut dyn FnMut([&dyn Display; N]) -> fmt::Result;
 
-/// Takes the rows of a table one by one, the header first.
-pub(crate) type Rows<'a> = &'a mut dyn FnMut(Row<'_>) -> fmt::Result;
-
-/// Writes the table whose rows `rows` passes out. It calls `rows` twice, first to find the column widths, because there
-/// is no memory to keep the rows in. `rows` must pass out the same rows both times.
-///
-/// Cells must not contain line breaks or unescaped pipes.
-pub(crate) fn write(
-    out: &mut dyn Write,
-    align: [Align; COLUMNS],
-    rows: &dyn Fn(Rows<'_>) -> fmt::Result,
-) -> fmt::Result {
-    let mut widths = [LEAST_WIDTH; COLUMNS];
+/// The widths of columns, at least `least`.
+fn widths<const N: usize>(
+    rows: &dyn Fn(Rows<'_, N>) -> fmt::Result,
+    least: usize,
+) -> Result<[usize; N], fmt::Error> {
+    let mut widths = [least; N];
     rows(&mut |row| {
         for (cell, widest) in row.iter().zip(&mut widths) {
             *widest = (*widest).max(width(cell)?);
         }
         Ok(())
     })?;
+    Ok(widths)
+}
+
+/// Writes the table whose rows `rows` passes out. It calls `rows` twice, first to find the column widths, because there
+/// is no memory to keep the rows in. `rows` must pass out the same rows both times.
+///
+/// Cells must not contain line breaks or unescaped pipes.
+pub fn write<const N: usize>(
+    out: &mut dyn Write,
+    align: [Align; N],
+    rows: &dyn Fn(Rows<'_, N>) -> fmt::Result,
+) -> fmt::Result {
+    let widths = widths(rows, LEAST_WIDTH)?;
     let mut header = true;
     rows(&mut |row| {
         for ((cell, align), widest) in row.iter().zip(align).zip(widths) {
@@ -51,7 +56,11 @@ pub(crate) fn write(
     })
 }
 
-fn write_alignment(out: &mut dyn Write, align: [Align; COLUMNS], widths: [usize; COLUMNS]) -> fmt::Result {
+fn write_alignment<const N: usize>(
+    out: &mut dyn Write,
+    align: [Align; N],
+    widths: [usize; N],
+) -> fmt::Result {
     for (align, width) in align.into_iter().zip(widths) {
         let dashes = Repeat('-', width.saturating_sub(1));
         match align {
@@ -87,26 +96,17 @@ pub fn width(cell: &dyn Display) -> Result<usize, fmt::Error> {
 }
 
 /// Tables in a terminal: columns with two spaces between them, and no lines.
-pub(crate) mod plain {
-    use core::fmt::{self, Display, Write};
+pub mod plain {
+    use core::fmt::{self, Write};
 
+    pub use super::Rows;
     use super::{Repeat, width};
-
-    /// Takes a table's rows one by one.
-    pub(crate) type Rows<'a, const N: usize> = &'a mut dyn FnMut([&dyn Display; N]) -> fmt::Result;
 
     /// The widths of columns; 0 for an empty one.
     pub(crate) fn widths<const N: usize>(
         rows: &dyn Fn(Rows<'_, N>) -> fmt::Result,
     ) -> Result<[usize; N], fmt::Error> {
-        let mut widths = [0; N];
-        rows(&mut |row| {
-            for (cell, widest) in row.iter().zip(&mut widths) {
-                *widest = (*widest).max(width(cell)?);
-            }
-            Ok(())
-        })?;
-        Ok(widths)
+        super::widths(rows, 0)
     }
 
     /// The width of a table with these columns.
@@ -116,7 +116,7 @@ pub(crate) mod plain {
 
     /// Writes a table, each row after a line break. `rows` runs twice and must give the same rows. Columns from `left` on
     /// are aligned to the right, and empty ones are left out.
-    pub(crate) fn write<const N: usize>(
+    pub fn write<const N: usize>(
         out: &mut dyn Write,
         left: usize,
         rows: &dyn Fn(Rows<'_, N>) -> fmt::Result,
@@ -169,7 +169,7 @@ mod tests {
         // This exceeds u16::MAX, the largest formatting width.
         let wide = "x".repeat(70_000);
         let mut text = String::new();
-        write(&mut text, [Align::Right; COLUMNS], &|row| {
+        write(&mut text, [Align::Right; 4], &|row| {
             row([&wide, &"b", &"c", &"d"])?;
             row([&"", &"", &"", &""])
         })

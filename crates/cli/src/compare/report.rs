@@ -182,7 +182,7 @@ pub(super) fn sentence(arguments: &Arguments, found: &BlockComparison) -> String
         return printable(&format!("Too few runs to distinguish {a} from {b}: use a larger --budget."))
             + "\n";
     }
-    printable(&Answer::of_blocks(found, a, b, Unit::new("s")).to_string()) + "\n"
+    printable(&Answer::for_blocks(found, a, b, Unit::new("s")).to_string()) + "\n"
 }
 
 /// A sentence about the differences that can make a program wait.

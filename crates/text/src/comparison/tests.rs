@@ -56,7 +56,7 @@ fn what_does_not_exist() {
     write_markdown(&mut table, &compared, ("Before", "After")).unwrap();
     assert!(table.contains("| 95% to         |    n/a |    n/a |          n/a |"), "{table}");
     assert!(table.ends_with("\n\n- Too few observations for an interval of this quantile.\n- Observations out of range or lost are not compared.\n"));
-    let answer = human::Answer::of_comparison(&compared, "", "", Unit::NONE);
+    let answer = human::Answer::for_comparison(&compared, "", "", Unit::NONE);
     assert_eq!(answer.to_string(), "Too few measurements to distinguish Before from After at P99.9.");
     assert_eq!(compared.to_string(), "P99.9: 0 [n/a, n/a], no evidence");
     let mut line = String::new();

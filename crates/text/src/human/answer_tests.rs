@@ -28,7 +28,7 @@ fn blocks() -> BlockComparison {
 }
 
 fn said(blocks: &BlockComparison) -> String {
-    Answer::of_blocks(blocks, "A", "B", Unit::new("ns")).to_string()
+    Answer::for_blocks(blocks, "A", "B", Unit::new("ns")).to_string()
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn sentences() {
     ] {
         assert_eq!(said(&blocks), text);
     }
-    let bytes = Answer::of_blocks(&fast, "A", "B", Unit::new("bytes")).to_string();
+    let bytes = Answer::for_blocks(&fast, "A", "B", Unit::new("bytes")).to_string();
     assert!(bytes.starts_with("B is 8.6 × less than A"), "{bytes}");
-    let unnamed = Answer::of_blocks(&fast, "", "", Unit::NONE).to_string();
+    let unnamed = Answer::for_blocks(&fast, "", "", Unit::NONE).to_string();
     assert!(unnamed.starts_with("After is 8.6 × faster than Before"), "{unnamed}");
 }
 

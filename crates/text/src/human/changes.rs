@@ -202,7 +202,7 @@ fn write_notes(out: &mut dyn Write, flags: u32, others: &[&str]) -> fmt::Result 
 /// A comparison of two snapshots, with their summaries.
 pub(crate) fn write_comparison(out: &mut dyn Write, compared: &Comparison, shown: &Shown<'_>) -> fmt::Result {
     write_title(out, shown.title)?;
-    let answer = Answer::of_comparison(compared, shown.names.0, shown.names.1, shown.unit);
+    let answer = Answer::for_comparison(compared, shown.names.0, shown.names.1, shown.unit);
     write_wrapped(out, format_args!("{answer}"))?;
     write_table(out, shown, 0.0, &|_| Ok(()))?;
     write_notes(out, compared.flags, &[])
@@ -216,7 +216,7 @@ pub(crate) fn write_blocks(
     shown: &Shown<'_>,
 ) -> fmt::Result {
     write_title(out, shown.title)?;
-    let answer = Answer::of_blocks(blocks, shown.names.0, shown.names.1, shown.unit);
+    let answer = Answer::for_blocks(blocks, shown.names.0, shown.names.1, shown.unit);
     write_wrapped(out, format_args!("{answer}"))?;
     let (unit, resolution) = (shown.unit, blocks.resolution);
     write_table(out, shown, resolution, &|row| {

@@ -272,7 +272,7 @@ fn write_answers(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -
     for (base, at, series, found) in compared(pictures) {
         let Some(found) = found else { continue };
         out.write_str("<p class=\"answer\">")?;
-        write!(Escaping(out), "{}", Answer::of_comparison(&found, name(base, 0), name(series, at), unit))?;
+        write!(Escaping(out), "{}", Answer::for_comparison(&found, name(base, 0), name(series, at), unit))?;
         out.write_str("</p>\n")?;
     }
     Ok(())

@@ -277,6 +277,14 @@ PICOLLO_STATUS picollo_comparison_format(const picollo_comparison *comparison, c
  * benchmarks are meaningless (PICOLLO_BENCHMARK_SIMULATED).
  */
 
+/** Set when the budget was spent before the smallest number of blocks was measured. */
+#define PICOLLO_BENCHMARK_BUDGET_SPENT (1 << 0)
+/** Set when the time of a call of A is below the resolution: it does nothing, or the compiler removed it. */
+#define PICOLLO_BENCHMARK_NOTHING_A (1 << 1)
+/** Set when the time of a call of B is below the resolution: it does nothing, or the compiler removed it. */
+#define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
+/** Set when it ran under Valgrind: its times are meaningless, and there is no verdict. */
+#define PICOLLO_BENCHMARK_SIMULATED (1 << 3)
 /** Run A. */
 #define PICOLLO_BENCHMARK_A 0
 /** Run B. */
@@ -289,14 +297,6 @@ PICOLLO_STATUS picollo_comparison_format(const picollo_comparison *comparison, c
 /** Count disturbed blocks like all others. Use it if other programs belong to the measurement, such as a server that
  * A and B call. */
 #define PICOLLO_BENCHMARK_KEEP_DISTURBED (1 << 1)
-/** Set when the budget was spent before the smallest number of blocks was measured. */
-#define PICOLLO_BENCHMARK_BUDGET_SPENT (1 << 0)
-/** Set when the time of a call of A is below the resolution: it does nothing, or the compiler removed it. */
-#define PICOLLO_BENCHMARK_NOTHING_A (1 << 1)
-/** Set when the time of a call of B is below the resolution: it does nothing, or the compiler removed it. */
-#define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
-/** Set when it ran under Valgrind: its times are meaningless, and there is no verdict. */
-#define PICOLLO_BENCHMARK_SIMULATED (1 << 3)
 
 /** A benchmark of two pieces of code. */
 typedef struct picollo_benchmark picollo_benchmark;

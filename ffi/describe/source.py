@@ -26,6 +26,7 @@ WORDS = {
     "is `NotCounted`": "is PICOLLO_ERR_NOT_COUNTED",
     "The number of its [`Status`]": "What the call returned",
     "[`COMPARISON_TOO_FEW`] and its siblings": "PICOLLO_COMPARISON_...",
+    "[`BENCHMARK_BUDGET_SPENT`] and its siblings.": "PICOLLO_BENCHMARK_...",
     "A [`Verdict`] code": "PICOLLO_VERDICT_...",
     "see [`quantile_interval`]": "see picollo_snapshot_quantile_interval",
     "See [`compare_snapshots`]": "See picollo_compare",
@@ -58,6 +59,7 @@ CONSTANTS = [
     ("session", "enum ReadMode", "", "READ_"),
     ("session", "READING_FAST", "READING_", "READING_"),
     ("session", "EVENT_INFO_USER_ONLY", "EVENT_INFO_", "EVENT_INFO_"),
+    ("benchmark", "BENCHMARK_BUDGET_SPENT", "BENCHMARK_", "BENCHMARK_"),
     ("benchmark", "enum Side", "", "BENCHMARK_"),
 ]
 TYPES = {

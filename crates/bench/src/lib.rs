@@ -46,7 +46,10 @@ mod tests;
 pub use figures::BenchmarkFigure;
 pub use noise::NoiseWatch;
 pub use options::BenchmarkOptions;
-pub use result::{BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Sample, Side};
+pub use result::{
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,
+    BenchmarkNoise, BenchmarkResult, Sample, Side,
+};
 
 use picollo_core::recorders::Recorder;
 use picollo_core::{SingleWriterHistogram, Snapshot};
@@ -377,7 +380,7 @@ impl Benchmark {
 /// Runs `a` and `b` until the difference is known well enough, or the time is up. The optimizer keeps their return
 /// values, and so the calls. Other code that it may remove, such as a loop whose result nobody uses, should go through
 /// [`core::hint::black_box`]. A closure that returns nothing and does nothing is reported to take no time
-/// ([`BenchmarkResult::is_a_nothing`]).
+/// ([`BENCHMARK_NOTHING_A`]).
 ///
 /// ```
 /// use picollo_native::work;

@@ -7,7 +7,10 @@ use picollo_stats::{COMPARISON_NOISY, Verdict};
 use picollo_text::{Conditions, CounterRow, Format, Unit, write_blocks, write_blocks_human};
 
 use super::schedule::Phase;
-use super::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side};
+use super::{
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, Benchmark,
+    BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side,
+};
 use picollo_native::seam::text::{get, set};
 use picollo_native::{ExplainedError, Result, Status};
 use picollo_perf::Event;
@@ -86,15 +89,20 @@ impl Benchmark {
             overhead_error_a,
             overhead_error_b,
             empty_count: self.overhead.count() as u64,
-            is_budget_spent: self.schedule.phase() == Phase::End && length < self.limits.min_blocks,
-            is_a_nothing: judged.median_a < judged.resolution,
-            is_b_nothing: judged.median_b < judged.resolution,
-            is_simulated: self.is_simulated,
+            ..BenchmarkResult::default()
         };
         // Meaningless times give no verdict.
         if self.is_simulated {
             result.blocks.verdict = Verdict::NoEvidence as u32;
-            (result.is_budget_spent, result.is_a_nothing, result.is_b_nothing) = (false, false, false);
+            result.flags = BENCHMARK_SIMULATED;
+            return Ok(result);
+        }
+        for (is_set, flag) in [
+            (self.schedule.phase() == Phase::End && length < self.limits.min_blocks, BENCHMARK_BUDGET_SPENT),
+            (judged.median_a < judged.resolution, BENCHMARK_NOTHING_A),
+            (judged.median_b < judged.resolution, BENCHMARK_NOTHING_B),
+        ] {
+            result.flags |= if is_set { flag } else { 0 };
         }
         Ok(result)
     }
@@ -190,8 +198,8 @@ impl Benchmark {
         let noise = get(&room);
         let mut notes = super::with_room(3)?;
         notes.extend(Some(noise).filter(|noise| !noise.is_empty()));
-        notes.extend((result.is_a_nothing || result.is_b_nothing).then_some(NOTHING));
-        notes.extend(result.is_budget_spent.then_some(BUDGET_SPENT));
+        notes.extend((result.flags & (BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B) != 0).then_some(NOTHING));
+        notes.extend((result.flags & BENCHMARK_BUDGET_SPENT != 0).then_some(BUDGET_SPENT));
         let overhead = [0, 1].map(|side| self.overhead.of_call(side));
         let is_known = self.overhead.count() != 0;
         let conditions = Conditions {

@@ -29,6 +29,7 @@ pub struct Sample {
 
 /// The results of a benchmark. Times are in picoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
 pub struct BenchmarkResult {
     /// The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
     /// exactly the difference. They may be below zero if a call takes almost no time.
@@ -51,18 +52,24 @@ pub struct BenchmarkResult {
     pub overhead_error_b: f64,
     /// Number of empty samples.
     pub empty_count: u64,
-    /// The budget was spent before the smallest number of blocks was measured.
-    pub is_budget_spent: bool,
-    /// The time of a call of A is below the resolution: it does nothing, or the compiler removed it.
-    pub is_a_nothing: bool,
-    /// The same of B.
-    pub is_b_nothing: bool,
-    /// It ran under Valgrind: its times are meaningless, and there is no verdict.
-    pub is_simulated: bool,
+    /// [`BENCHMARK_BUDGET_SPENT`] and its siblings.
+    pub flags: u32,
+    /// 0.
+    pub reserved: u32,
 }
+
+/// Set when the budget was spent before the smallest number of blocks was measured.
+pub const BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
+/// Set when the time of a call of A is below the resolution: it does nothing, or the compiler removed it.
+pub const BENCHMARK_NOTHING_A: u32 = 1 << 1;
+/// Set when the time of a call of B is below the resolution: it does nothing, or the compiler removed it.
+pub const BENCHMARK_NOTHING_B: u32 = 1 << 2;
+/// Set when it ran under Valgrind: its times are meaningless, and there is no verdict.
+pub const BENCHMARK_SIMULATED: u32 = 1 << 3;
 
 /// What else the machine did. Unknown numbers are NaN.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
 pub struct BenchmarkNoise {
     /// Measured blocks.
     pub block_count: u64,
@@ -85,6 +92,8 @@ pub struct BenchmarkNoise {
     pub frequency_high: f64,
     /// CPUs that the program may run on; 0: unknown.
     pub cpu_count: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Default for BenchmarkNoise {
@@ -101,6 +110,7 @@ impl Default for BenchmarkNoise {
             frequency_low: f64::NAN,
             frequency_high: f64::NAN,
             cpu_count: 0,
+            reserved: 0,
         }
     }
 }

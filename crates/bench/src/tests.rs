@@ -38,10 +38,8 @@ fn measured(
     (result, benchmark, steps)
 }
 
-/// Whether the budget was spent, A and B are nothing, and the times are Valgrind's.
-fn flags(result: &BenchmarkResult) -> [bool; 4] {
-    [result.is_budget_spent, result.is_a_nothing, result.is_b_nothing, result.is_simulated]
-}
+/// Calls of A and of B take less than the resolution.
+const NOTHING: u32 = BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B;
 
 fn markdown(benchmark: &Benchmark) -> String {
     let mut text = String::new();
@@ -101,7 +99,7 @@ fn what_is_run_when() {
     assert_eq!((result.blocks.block_count, result.sample_count), (4, 8));
     assert_eq!((result.overhead_a, result.overhead_b), (3_000_000.0, 3_000_000.0));
     assert_eq!((result.blocks.median_a, result.blocks.verdict), (0.0, 0), "all of it was overhead");
-    assert_eq!(flags(&result), [false, true, true, false]);
+    assert_eq!(result.flags, NOTHING);
     assert_eq!((result.overhead_error_a, result.empty_count), (0.0, 16));
     // An empty sample follows every fifth block.
     let (_, steps) = run(&BenchmarkOptions { max_blocks: 11, ..options }, |_, _| 3e6);
@@ -331,7 +329,7 @@ fn what_placement_changes_is_below_the_resolution() {
         let below = COMPARISON_MARGIN_IS_RESOLUTION | COMPARISON_BELOW_RESOLUTION;
         assert_eq!(result.blocks.flags & below, below);
         let is_nothing = own == 0.0;
-        assert_eq!(flags(&result), [false, is_nothing, is_nothing, false]);
+        assert_eq!(result.flags, if is_nothing { NOTHING } else { 0 });
         // The precision is reached at once: the budget need not be spent on nothing.
         assert_eq!(result.blocks.block_count, 20);
         assert!(steps.len() < 500, "{}", steps.len());
@@ -427,7 +425,7 @@ fn what_takes_no_time_ends_in_time() {
         assert!(benchmark.elapsed() <= MILLI * 200, "{overhead}: {} ms", benchmark.elapsed() / MILLI);
         assert!(longest <= 10.0 * 2e8, "a sample takes what it should: {longest}");
         assert_eq!(result.blocks.verdict, 0);
-        assert_eq!(flags(&result), [false, true, true, false]);
+        assert_eq!(result.flags, NOTHING);
     }
 }
 
@@ -442,7 +440,7 @@ fn longer_than_the_budget() {
     let calls: u64 = steps.iter().filter(|step| step.side != Side::Empty).map(|step| step.repetitions).sum();
     assert!(calls <= 5, "one of the warm-up, and a block of four: {steps:?}");
     assert_eq!((result.blocks.block_count, result.blocks.verdict), (1, 0));
-    assert_eq!(flags(&result), [true, false, false, false]);
+    assert_eq!(result.flags, BENCHMARK_BUDGET_SPENT);
     let text = markdown(&benchmark);
     assert!(text.contains("The budget was spent before"), "{text}");
 
@@ -458,8 +456,8 @@ fn longer_than_the_budget() {
     });
     let result = benchmark.result().unwrap();
     assert_eq!(
-        (result.blocks.block_count, result.repetitions_a, flags(&result)),
-        (1, 1, [true, false, false, false])
+        (result.blocks.block_count, result.repetitions_a, result.flags),
+        (1, 1, BENCHMARK_BUDGET_SPENT)
     );
     let slow = steps.iter().rev().take_while(|step| step.side != Side::Empty).map(|step| step.repetitions);
     assert!(slow.filter(|&calls| calls > 1).count() <= 1, "{steps:?}");
@@ -468,7 +466,7 @@ fn longer_than_the_budget() {
     let options = BenchmarkOptions { warm_up_seconds: 100.0, ..budget(0.1) };
     let (result, benchmark, _) = measured(&options, [1e6; 3], 0.0);
     assert!(benchmark.elapsed() < 105 * MILLI, "{} ms", benchmark.elapsed() / MILLI);
-    assert!(result.is_budget_spent);
+    assert_ne!(result.flags & BENCHMARK_BUDGET_SPENT, 0);
 
     // Requested samples longer than the budget.
     let options = BenchmarkOptions { sample_seconds: 10.0, ..budget(0.1) };

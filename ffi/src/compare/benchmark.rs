@@ -37,9 +37,11 @@
 
 use core::ffi::c_char;
 
-use picollo_bench::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions, BenchmarkResult, Side};
+use picollo_bench::{Benchmark, BenchmarkCounter, BenchmarkOptions, Side};
+pub use picollo_bench::{
+    BenchmarkNoise as picollo_benchmark_disturbance, BenchmarkResult as picollo_benchmark_outcome,
+};
 use picollo_native::{ExplainedError, Status};
-use picollo_stats::BlockComparison;
 use picollo_text::Format;
 
 use crate::argument::{either, exclusive, input, output, output_if_any, slice, text};
@@ -60,15 +62,6 @@ pub const PICOLLO_BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
 /// Count disturbed blocks like all others. Use it if other programs belong to the measurement, such as a server that
 /// A and B call.
 pub const PICOLLO_BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
-
-/// Set when the budget was spent before the smallest number of blocks was measured.
-pub const PICOLLO_BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
-/// Set when the time of a call of A is below the resolution: it does nothing, or the compiler removed it.
-pub const PICOLLO_BENCHMARK_NOTHING_A: u32 = 1 << 1;
-/// Set when the time of a call of B is below the resolution: it does nothing, or the compiler removed it.
-pub const PICOLLO_BENCHMARK_NOTHING_B: u32 = 1 << 2;
-/// Set when it ran under Valgrind: its times are meaningless, and there is no verdict.
-pub const PICOLLO_BENCHMARK_SIMULATED: u32 = 1 << 3;
 
 /// Options of a benchmark.
 #[derive(Clone, Copy)]
@@ -118,113 +111,10 @@ pub struct picollo_benchmark_counts {
     pub reserved: u32,
 }
 
-/// What else the machine did. Unknown numbers are NaN.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct picollo_benchmark_disturbance {
-    /// Measured blocks.
-    pub block_count: u64,
-    /// Measured blocks that were disturbed from outside.
-    pub disturbed_count: u64,
-    /// Measured blocks that were left out of the verdict. 0 if all count, because more than half were disturbed or
-    /// all were to be kept.
-    pub left_out_count: u64,
-    /// Seconds that were watched: since the benchmark was made, with the warm-up.
-    pub seconds: f64,
-    /// Seconds that the host took from the CPUs that the program may run on.
-    pub steal_seconds: f64,
-    /// Seconds of CPU time that other programs took on these CPUs.
-    pub others_seconds: f64,
-    /// Seconds in which something, this program or another, had to wait for a CPU.
-    pub pressure_seconds: f64,
-    /// Lowest observed frequency of the CPU on which the benchmark was made, in hertz.
-    pub frequency_low: f64,
-    /// Highest observed frequency of that CPU, in hertz.
-    pub frequency_high: f64,
-    /// CPUs that the program may run on; 0: unknown.
-    pub cpu_count: u32,
-    /// 0.
-    pub reserved: u32,
-}
-
-/// The results of a benchmark. Times are in picoseconds.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct picollo_benchmark_outcome {
-    /// The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
-    /// exactly the difference. They may be below zero if a call takes almost no time.
-    pub blocks: BlockComparison,
-    /// Median time of an empty sample with A's number of calls, which was subtracted.
-    pub overhead_a: f64,
-    /// Median time of an empty sample with B's number of calls, which was subtracted.
-    pub overhead_b: f64,
-    /// Calls of A in each sample.
-    pub repetitions_a: u64,
-    /// Calls of B in each sample: the same number, unless the two differ fourfold.
-    pub repetitions_b: u64,
-    /// Samples of each side: two per block.
-    pub sample_count: u64,
-    /// Since the benchmark was made.
-    pub elapsed: u64,
-    /// Half the interval of `overhead_a`, at 95 %.
-    pub overhead_error_a: f64,
-    /// Half the interval of `overhead_b`, at 95 %.
-    pub overhead_error_b: f64,
-    /// Number of empty samples.
-    pub empty_count: u64,
-    /// PICOLLO_BENCHMARK_...
-    pub flags: u32,
-    /// 0.
-    pub reserved: u32,
-}
-
 impl From<BenchmarkCounter> for picollo_benchmark_counts {
     fn from(counter: BenchmarkCounter) -> Self {
         let BenchmarkCounter { a, b, status } = counter;
         picollo_benchmark_counts { a, b, status: status.map_or(PICOLLO_OK, Status::code), reserved: 0 }
-    }
-}
-
-impl From<BenchmarkNoise> for picollo_benchmark_disturbance {
-    fn from(noise: BenchmarkNoise) -> Self {
-        picollo_benchmark_disturbance {
-            block_count: noise.block_count,
-            disturbed_count: noise.disturbed_count,
-            left_out_count: noise.left_out_count,
-            seconds: noise.seconds,
-            steal_seconds: noise.steal_seconds,
-            others_seconds: noise.others_seconds,
-            pressure_seconds: noise.pressure_seconds,
-            frequency_low: noise.frequency_low,
-            frequency_high: noise.frequency_high,
-            cpu_count: noise.cpu_count,
-            reserved: 0,
-        }
-    }
-}
-
-impl From<BenchmarkResult> for picollo_benchmark_outcome {
-    fn from(result: BenchmarkResult) -> Self {
-        let flags = [
-            (result.is_budget_spent, PICOLLO_BENCHMARK_BUDGET_SPENT),
-            (result.is_a_nothing, PICOLLO_BENCHMARK_NOTHING_A),
-            (result.is_b_nothing, PICOLLO_BENCHMARK_NOTHING_B),
-            (result.is_simulated, PICOLLO_BENCHMARK_SIMULATED),
-        ];
-        picollo_benchmark_outcome {
-            blocks: result.blocks,
-            overhead_a: result.overhead_a,
-            overhead_b: result.overhead_b,
-            repetitions_a: result.repetitions_a,
-            repetitions_b: result.repetitions_b,
-            sample_count: result.sample_count,
-            elapsed: result.elapsed,
-            overhead_error_a: result.overhead_error_a,
-            overhead_error_b: result.overhead_error_b,
-            empty_count: result.empty_count,
-            flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
-            reserved: 0,
-        }
     }
 }
 
@@ -378,8 +268,8 @@ fn picollo_benchmark_result(
 ) -> picollo_status {
     let (benchmark, out, out_noise) = (read(benchmark)?, output(out)?, output_if_any(out_noise)?);
     let noise = benchmark.noise()?;
-    out.set(benchmark.result()?.into());
-    out_noise.set(noise.into());
+    out.set(benchmark.result()?);
+    out_noise.set(noise);
     Ok(())
 }
 

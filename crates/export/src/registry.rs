@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem::MaybeUninit;
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use super::distribution::{Distribution, powers_of_four};
 use super::error::{MetricError, refuse};
@@ -57,8 +58,9 @@ struct Member {
 #[derive(Debug, Default)]
 struct Members {
     list: Vec<Member>,
-    /// The labels of all points, so that adding one need not examine all others.
-    labels: HashSet<String>,
+    /// The labels of all points, so that adding one need not examine all others. The hasher asks for no random number:
+    /// getrandom is a cancellation point.
+    labels: HashSet<String, BuildHasherDefault<DefaultHasher>>,
 }
 
 impl Members {

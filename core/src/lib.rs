@@ -110,9 +110,7 @@ pub mod recorders {
     //! the modes of a [`Histogram`](crate::Histogram). A [`Recorder`] adds to cells directly, without looking up the
     //! histogram's mode or the thread's shard.
 
-    pub use crate::cells::cell::Interlocked;
-    pub use crate::cells::cell::{ManyWriters, WriteMode};
-    pub use crate::cells::single_writer::SingleWriter;
+    pub use crate::cells::cell::{Interlocked, ManyWriters, SingleWriter, WriteMode};
     #[cfg(feature = "alloc")]
     pub use crate::handle::atomic_recorder::AtomicRecorder;
     pub use crate::handle::recorder::Recorder;

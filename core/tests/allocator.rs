@@ -1,29 +1,42 @@
-//! Recording when memory is short, and from inside the allocator.
+//! Recording when memory is short, and from inside the allocator: it counts the requested sizes in thread-local
+//! histograms, one for each power of two. So every allocation of the library leads back into it, at any moment.
 #![cfg(feature = "std")]
 
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::cell::Cell;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use picollo_core::{Error, Mode, Options, SharedHistogram, Since, Snapshot};
+
+const CLASSES: usize = 40;
+
+static SIZES: [AtomicPtr<SharedHistogram>; CLASSES] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; CLASSES];
+/// The allocator's own counts.
+static ASKED: [AtomicU64; CLASSES] = [const { AtomicU64::new(0) }; CLASSES];
 
 thread_local! {
     /// Allocations of this size or more fail in the calling thread.
     static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
-    /// The histogram that measures the calling thread's allocations.
-    static SIZES: Cell<*const SharedHistogram> = const { Cell::new(std::ptr::null()) };
+    /// Whether the allocations of the calling thread are counted.
+    static RECORDS: Cell<bool> = const { Cell::new(false) };
 }
 
-struct Limited;
+struct LimitedAndRecording;
 
 // SAFETY: it returns what the system's allocator returns, or NULL, which is allowed.
-unsafe impl GlobalAlloc for Limited {
+unsafe impl GlobalAlloc for LimitedAndRecording {
     unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
-        let sizes = SIZES.try_with(Cell::get).unwrap_or(std::ptr::null());
-        // SAFETY: whoever sets it keeps the histogram alive that long.
-        if let Some(sizes) = unsafe { sizes.as_ref() } {
-            sizes.record(memory.size() as u64);
+        if RECORDS.try_with(Cell::get).unwrap_or(false) {
+            let class = memory.size().max(1).ilog2() as usize;
+            // SAFETY: it is set before any thread records, and never freed.
+            if let Some(sizes) = unsafe { SIZES[class].load(Acquire).as_ref() } {
+                ASKED[class].fetch_add(1, Relaxed);
+                sizes.record(memory.size() as u64);
+            }
         }
         if memory.size() > LIMIT.try_with(Cell::get).unwrap_or(usize::MAX) {
             return std::ptr::null_mut();
@@ -39,14 +52,10 @@ unsafe impl GlobalAlloc for Limited {
 }
 
 #[global_allocator]
-static ALLOCATOR: Limited = Limited;
+static ALLOCATOR: LimitedAndRecording = LimitedAndRecording;
 
 fn options(counter_bits: u32) -> Options {
     Options { mode: Mode::ThreadLocal, counter_bits, max_trackable: 100_000, ..Options::default() }
-}
-
-fn snapshot(histogram: &SharedHistogram) -> Box<Snapshot> {
-    histogram.snapshot().unwrap()
 }
 
 #[test]
@@ -80,7 +89,7 @@ fn without_memory_for_a_shard_nothing_is_lost() {
         // A thread that has memory again gets a shard.
         record();
         assert!(histogram.footprint() > empty);
-        let snapshot = snapshot(&histogram);
+        let snapshot = histogram.snapshot().unwrap();
         let count = |value| snapshot.bucket_of(value).unwrap().count;
         assert_eq!([count(5), count(7)], [3, 27]);
         let counts = snapshot.counts();
@@ -92,18 +101,15 @@ fn without_memory_for_a_shard_nothing_is_lost() {
 
 #[test]
 fn creation_without_memory_is_an_error() {
-    let modes = [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::PerCpu];
-    for mode in modes {
+    for mode in [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::PerCpu] {
         LIMIT.set(1000);
         // SAFETY: nobody records into it.
         let refused =
             unsafe { SharedHistogram::create_unguarded(&Options { mode, counter_bits: 64, ..options(0) }) };
         LIMIT.set(usize::MAX);
         assert_eq!(refused.map(|_| ()), Err(Error::OutOfMemory));
-    }
-    let huge = Options { relative_error: 1e-6, ..Options::default() };
-    for mode in modes {
-        let size = SharedHistogram::required_size(&Options { mode, ..huge });
+        let huge = Options { mode, relative_error: 1e-6, ..Options::default() };
+        let size = SharedHistogram::required_size(&huge);
         match mode {
             Mode::SingleWriter | Mode::Interlocked => assert!(size.is_ok_and(|size| size > 1 << 27)),
             Mode::ThreadLocal | Mode::PerCpu => assert_eq!(size, Err(Error::Unsupported)),
@@ -111,23 +117,80 @@ fn creation_without_memory_is_an_error() {
     }
 }
 
-/// An allocator records what it allocates: the first record of a thread allocates its shard.
-#[test]
-fn the_allocator_may_record() {
-    let sizes = SharedHistogram::create(&options(0)).unwrap();
-    let (results, threads) = (Mutex::new(0), 4);
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                SIZES.set(&raw const sizes);
-                let kept: Vec<_> = (0..100).map(|_| Box::new([0u8; 5000])).collect();
-                SIZES.set(std::ptr::null());
-                *results.lock().unwrap() += kept.len() as u64;
-            });
-        }
+fn create() -> SharedHistogram {
+    let options = Options { relative_error: 0.1, max_trackable: 1 << 30, ..options(0) };
+    SharedHistogram::create(&options).unwrap()
+}
+
+fn make_classes(classes: impl Fn(usize) -> bool) {
+    for class in (0..CLASSES).filter(|&class| classes(class)) {
+        SIZES[class].store(Box::into_raw(Box::new(create())), Release);
+    }
+}
+
+/// Runs a part of the test in a thread that records everything it allocates, until the deadline.
+fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
+    let (done, finished) = mpsc::channel();
+    thread::spawn(move || {
+        RECORDS.set(true);
+        work();
+        RECORDS.set(false);
+        let _ = done.send(());
     });
-    let snapshot = snapshot(&sizes);
-    assert_eq!(snapshot.bucket_of(5000).unwrap().count, results.into_inner().unwrap());
-    // The shards and tables of the threads were allocated inside a record, so the shared counters counted them.
-    assert!(snapshot.counts().total + snapshot.counts().overflow >= threads * 102);
+    if let Err(error) = finished.recv_timeout(Duration::from_secs(60)) {
+        // A panic would drop histograms, which would hang too.
+        eprintln!("FAILED: {what}: {error:?}");
+        std::process::abort();
+    }
+}
+
+#[test]
+fn whatever_is_allocated_may_be_recorded() {
+    // Small blocks and those of histograms have low places in the tables of threads, others have high ones. So a thread
+    // that makes a histogram must grow its table for what the registry allocates.
+    let histogram_class = create().footprint().ilog2() as usize;
+    let is_low = |class| class < 8 || class == histogram_class;
+    make_classes(is_low);
+    let mut kept: Vec<SharedHistogram> = (0..60).map(|_| create()).collect();
+    make_classes(|class| !is_low(class));
+
+    // The registry of histograms grows several times, each time for a thread that has not recorded before.
+    let (send, receive) = mpsc::channel();
+    for _ in 0..300 {
+        let send = send.clone();
+        in_time("the registry grows", move || {
+            let _small = std::hint::black_box(Box::new([0u8; 16]));
+            send.send(create()).unwrap();
+        });
+        kept.push(receive.recv().unwrap());
+    }
+
+    // Meanwhile other threads record for the first time, and end; histograms come and go.
+    let threads: Vec<_> = (0..4)
+        .map(|number| {
+            thread::spawn(move || {
+                for _ in 0..50 {
+                    in_time("threads come and go", move || {
+                        for size in 0..12 {
+                            drop(std::hint::black_box(Vec::<u8>::with_capacity(1 << size)));
+                        }
+                        if number % 2 == 0 {
+                            drop((0..70).map(|_| create()).collect::<Vec<_>>());
+                        }
+                    });
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    drop(kept);
+
+    for class in 0..CLASSES {
+        // SAFETY: it is never freed.
+        let histogram = unsafe { &*SIZES[class].load(Acquire) };
+        let snapshot = histogram.snapshot().unwrap();
+        let counts = snapshot.counts();
+        assert_eq!((counts.total, counts.lost), (ASKED[class].load(Relaxed), 0), "class {class}");
+    }
+    assert!(ASKED.iter().map(|asked| asked.load(Relaxed)).sum::<u64>() > 2000);
 }

@@ -2,13 +2,14 @@
 //! and are killed or stopped at any instruction.
 #![cfg(all(feature = "std", target_os = "linux", not(miri), not(picollo_critical_64)))]
 
+mod common;
+
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use libc::pid_t;
 use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
-use picollo_core::layouts::Storage;
 use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 
 const ROUNDS: u32 = 100;
@@ -62,7 +63,7 @@ impl Shared {
     }
 
     /// The count of each bucket since the reset, which must be the same for all.
-    fn of_each(&self) -> u64 {
+    fn count_in_each_bucket(&self) -> u64 {
         let snapshot = self.snapshot();
         let first = snapshot.buckets().next().unwrap().count;
         assert!(snapshot.buckets().all(|bucket| bucket.count == first), "half a reset");
@@ -136,16 +137,16 @@ fn a_process_killed_inside_a_reset() {
             let child = shared.child(|histogram| while histogram.reset().is_ok() {});
             spin_below(60_000, &mut state);
             end(child);
-            assert!(matches!(shared.of_each(), 0 | 1), "round {round}");
+            assert!(matches!(shared.count_in_each_bucket(), 0 | 1), "round {round}");
             histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
             seen += monitor.counts().total;
             assert_eq!(seen, recorded);
             // A reset by a process that has waited for a while works too.
             histogram.reset().unwrap();
-            assert_eq!(shared.of_each(), 0);
+            assert_eq!(shared.count_in_each_bucket(), 0);
             shared.record_each();
             recorded += buckets;
-            assert_eq!(shared.of_each(), 1);
+            assert_eq!(shared.count_in_each_bucket(), 1);
             histogram.reset().unwrap();
         }
     }
@@ -167,13 +168,13 @@ fn a_process_stopped_inside_a_reset() {
             spin_below(25_000, &mut state);
             signal(child, libc::SIGSTOP);
             histogram.reset().unwrap();
-            assert_eq!(shared.of_each(), 0, "round {round}");
+            assert_eq!(shared.count_in_each_bucket(), 0, "round {round}");
             shared.record_each();
-            assert!(matches!(shared.of_each(), 0 | 1), "round {round}");
+            assert!(matches!(shared.count_in_each_bucket(), 0 | 1), "round {round}");
             signal(child, libc::SIGCONT);
             spin_below(25_000, &mut state);
             end(child);
-            assert!(shared.of_each() <= 1, "round {round}");
+            assert!(shared.count_in_each_bucket() <= 1, "round {round}");
             histogram.reset().unwrap();
             histogram.reset().unwrap();
         }
@@ -202,7 +203,7 @@ fn processes_that_reset_at_once() {
     }
     children.into_iter().for_each(end);
     shared.histogram.reset().unwrap();
-    assert_eq!(shared.of_each(), 0);
+    assert_eq!(shared.count_in_each_bucket(), 0);
 }
 
 #[test]
@@ -297,17 +298,8 @@ fn fork_beside(again: impl Fn() + Sync, mut in_child: impl FnMut() -> bool) {
 /// After a fork, nobody in the child finishes the reset that another thread of the parent was running.
 #[test]
 fn children_forked_beside_resets_and_readers() {
-    for (mode, storage) in [
-        (Mode::Interlocked, Storage::Dense),
-        (Mode::SingleWriter, Storage::Dense),
-        (Mode::ThreadLocal, Storage::Dense),
-        (Mode::PerCpu, Storage::Dense),
-        (Mode::Interlocked, Storage::Sparse),
-        (Mode::SingleWriter, Storage::Sparse),
-    ] {
-        let options = Options { mode, storage, relative_error: 1e-3, ..options(64) };
-        // SAFETY: one thread records at a time.
-        let histogram = unsafe { SharedHistogram::create_unguarded(&options) }.unwrap();
+    for (mode, storage) in common::KINDS {
+        let histogram = common::create(&Options { mode, storage, relative_error: 1e-3, ..options(64) });
         histogram.record_n(5, 3);
         let read = |snapshot: &mut Snapshot| {
             histogram.update(snapshot, Since::Reset).map(|()| snapshot.counts().total)

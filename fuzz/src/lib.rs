@@ -10,7 +10,10 @@ use picollo_core::{Error, Snapshot};
 pub const MAX_COUNTERS: u64 = 1 << 10;
 
 /// Counts what the process has allocated.
-pub struct Counting;
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);

@@ -8,10 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use picollo_codec::{HgrmFormat, write_hgrm};
 use picollo_core::Snapshot;
 use picollo_core::layouts::ValueSelection;
-use picollo_fuzz::{Counting, counts, decode};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use picollo_fuzz::{counts, decode};
 
 /// Counts characters, and stops at a limit.
 struct Counted(usize);

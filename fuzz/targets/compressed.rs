@@ -4,10 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use picollo_core::Error;
-use picollo_fuzz::{Counting, check, counts, decode};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use picollo_fuzz::{check, counts, decode};
 
 fuzz_target!(|bytes: &[u8]| {
     let [kind, flip, plain @ ..] = bytes else { return };

@@ -4,10 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use picollo_codec::Codec;
 use picollo_core::Snapshot;
-use picollo_fuzz::{Counting, MAX_COUNTERS, check, counts, decode};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use picollo_fuzz::{MAX_COUNTERS, check, counts, decode};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(snapshot) = decode(bytes) {

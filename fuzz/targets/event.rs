@@ -102,9 +102,9 @@ fuzz_target!(|text: &str| {
         files.push((path, content));
     }
     // The content under paths that no system has.
-    let told = |name: &str| files.iter().find(|(path, _)| *path == name).map(|(_, content)| *content);
-    let pmu = told("pmu").unwrap_or("skx").split('\0').next().unwrap_or_default();
-    let names = Names { pmu, is_forced: told("forced").is_some() };
+    let content_at = |name: &str| files.iter().find(|(path, _)| *path == name).map(|(_, content)| *content);
+    let pmu = content_at("pmu").unwrap_or("skx").split('\0').next().unwrap_or_default();
+    let names = Names { pmu, is_forced: content_at("forced").is_some() };
     let files = Tree(files);
     match Event::parse_among(&files, &names, spec) {
         Ok(event) => {

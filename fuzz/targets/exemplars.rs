@@ -25,20 +25,20 @@ fn template() -> Value {
     })
 }
 
-fn look(text: &str) {
+fn check(text: &str) {
     let intervals = match json::intervals(text) {
         Ok(intervals) => intervals,
         Err(fault) => return assert!(!fault.is_empty()),
     };
     for interval in intervals {
-        let [mut told, mut again, mut html, mut people] = [const { String::new() }; 4];
-        interval.write_json(&mut told).unwrap();
+        let [mut written, mut again, mut html, mut people] = [const { String::new() }; 4];
+        interval.write_json(&mut written).unwrap();
         interval.write_text(&mut people).unwrap();
         interval.write_markdown(&mut people).unwrap();
         interval.write_html(&mut html).unwrap();
         assert!(html.len() <= 50_000);
-        json::intervals(&told).unwrap()[0].write_json(&mut again).unwrap();
-        assert_eq!(told, again);
+        json::intervals(&written).unwrap()[0].write_json(&mut again).unwrap();
+        assert_eq!(written, again);
     }
 }
 
@@ -52,6 +52,6 @@ fuzz_target!(|text: &str| {
             *place = value;
         }
     }
-    look(text);
-    look(&changed.to_string());
+    check(text);
+    check(&changed.to_string());
 });

@@ -3,10 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use picollo_codec::log::{Reader, from_utf16, is_utf16, write_interval};
-use picollo_fuzz::{Counting, counts, decode};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use picollo_fuzz::{counts, decode};
 
 /// Lines with a later timestamp, in seconds, may have the end of the interval instead of its length.
 const YEAR: f64 = 365.0 * 24.0 * 3600.0;

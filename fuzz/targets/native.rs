@@ -3,10 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use picollo_codec::{Codec, Encoding};
-use picollo_fuzz::{Counting, check, decode};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use picollo_fuzz::{check, decode};
 
 fuzz_target!(|bytes: &[u8]| {
     let [scale, rest @ ..] = bytes else { return };

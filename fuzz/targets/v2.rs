@@ -4,10 +4,7 @@
 
 use hdrhistogram::serialization::Deserializer;
 use libfuzzer_sys::fuzz_target;
-use picollo_fuzz::{Counting, MAX_COUNTERS, check, counts, decode};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use picollo_fuzz::{MAX_COUNTERS, check, counts, decode};
 
 fuzz_target!(|bytes: &[u8]| {
     let [kind, digits, unit, highest, rest @ ..] = bytes else { return };

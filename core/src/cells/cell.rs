@@ -5,6 +5,7 @@
 
 use core::marker::PhantomData;
 
+use crate::cells::kind::Mode;
 use crate::cells::loads::{self, Sums};
 use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicU32, AtomicU64};
@@ -13,9 +14,9 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::platform::atomics::AtomicU32 {}
     impl Sealed for crate::platform::atomics::AtomicU64 {}
-    impl Sealed for crate::cells::single_writer::SingleWriter {}
-    impl Sealed for crate::cells::single_writer::Unguarded {}
     impl Sealed for super::Interlocked {}
+    impl Sealed for super::SingleWriter {}
+    impl Sealed for super::Unguarded {}
 }
 
 /// A storage cell: [`AtomicU32`] or [`AtomicU64`].
@@ -35,7 +36,10 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     /// excess is ignored.
     fn load_many(cells: &[Self], out: &mut [u64])
     where
-        Self: Sized;
+        Self: Sized,
+    {
+        loads::load(cells, out);
+    }
     /// Does the same as [`Counter::load_many`], and adds the counts of `words`, if there are any. Also sums how far the
     /// counts exceed `base`, if there is one. Returns `None`, with nothing done, if this takes more than one pass.
     #[doc(hidden)]
@@ -97,11 +101,7 @@ impl Counter for AtomicU64 {
         AtomicU64::load(self, Relaxed)
     }
 
-    #[inline]
-    fn load_many(cells: &[Self], out: &mut [u64]) {
-        loads::load_64(cells, out);
-    }
-
+    #[cfg(picollo_wide_loads)]
     #[inline]
     fn load_and_sum(
         cells: &[Self],
@@ -109,12 +109,13 @@ impl Counter for AtomicU64 {
         out: &mut [u64],
         base: Option<&[u64]>,
     ) -> Option<Sums> {
-        loads::load_and_sum_64(cells, words, out, base)
+        crate::cells::summed::load(cells, words, out, base)
     }
 
+    #[cfg(picollo_wide_loads)]
     #[inline]
     fn add_many(cells: &[Self], out: &mut [u64]) -> u64 {
-        loads::add_64(cells, out)
+        crate::cells::summed::add(cells, out).unwrap_or_else(|| loads::add_one_by_one(cells, out))
     }
 
     #[inline(always)]
@@ -168,11 +169,6 @@ impl Counter for AtomicU32 {
     #[inline(always)]
     fn load(&self) -> u64 {
         AtomicU32::load(self, Relaxed) as u64
-    }
-
-    #[inline]
-    fn load_many(cells: &[Self], out: &mut [u64]) {
-        loads::load_32(cells, out);
     }
 
     #[inline(always)]
@@ -260,47 +256,37 @@ mod one_step {
     use super::Place;
     use crate::platform::atomics::{AtomicU32, AtomicU64};
 
-    #[inline(always)]
-    pub(super) fn add_64(cell: &AtomicU64, count: u64) -> bool {
-        // SAFETY: this adds to the cell, which is borrowed, aligned, and may be changed through shared references.
-        unsafe {
-            asm!(
-                "add qword ptr [{cell}], {count}",
-                "jc {wrapped}",
-                cell = in(reg) cell.as_ptr(),
-                count = in(reg) count,
-                wrapped = label { return true },
-                options(nostack)
-            );
-        }
-        false
+    macro_rules! add {
+        ($name:ident, $cell:ty, $count:ty, $instruction:literal) => {
+            #[inline(always)]
+            pub(super) fn $name(cell: &$cell, count: $count) -> bool {
+                // SAFETY: this adds to the cell, which is borrowed, aligned, and may be changed through shared references.
+                unsafe {
+                    asm!(
+                        $instruction,
+                        "jc {wrapped}",
+                        cell = in(reg) cell.as_ptr(),
+                        count = in(reg) count,
+                        wrapped = label { return true },
+                        options(nostack)
+                    );
+                }
+                false
+            }
+        };
     }
+    add!(add_64, AtomicU64, u64, "add qword ptr [{cell}], {count}");
+    add!(add_32, AtomicU32, u32, "add dword ptr [{cell}], {count:e}");
 
     #[inline(always)]
     pub(super) fn count_32<const WRAPPING: bool>(place: Place<AtomicU32, WRAPPING>) -> bool {
-        // SAFETY: as in `add_64`: the cell exists. The index is separate, so that the instruction can use it, too.
+        // SAFETY: as in `add!`: the cell exists. The index is separate, so that the instruction can use it, too.
         unsafe {
             asm!(
                 "inc dword ptr [{cells} + 4 * {index}]",
                 "jz {wrapped}",
                 cells = in(reg) place.cells,
                 index = in(reg) place.index,
-                wrapped = label { return true },
-                options(nostack)
-            );
-        }
-        false
-    }
-
-    #[inline(always)]
-    pub(super) fn add_32(cell: &AtomicU32, count: u32) -> bool {
-        // SAFETY: as in `add_64`.
-        unsafe {
-            asm!(
-                "add dword ptr [{cell}], {count:e}",
-                "jc {wrapped}",
-                cell = in(reg) cell.as_ptr(),
-                count = in(reg) count,
                 wrapped = label { return true },
                 options(nostack)
             );
@@ -316,48 +302,47 @@ mod one_step {
     use crate::platform::atomics::Ordering::Relaxed;
     use crate::platform::atomics::{AtomicU32, AtomicU64};
 
-    #[inline(always)]
-    pub(super) fn add_64(cell: &AtomicU64, count: u64) -> bool {
-        let (sum, wrapped) = cell.load(Relaxed).overflowing_add(count);
-        cell.store(sum, Relaxed);
-        wrapped
+    macro_rules! add {
+        ($name:ident, $cell:ty, $count:ty) => {
+            #[inline(always)]
+            pub(super) fn $name(cell: &$cell, count: $count) -> bool {
+                let (sum, wrapped) = cell.load(Relaxed).overflowing_add(count);
+                cell.store(sum, Relaxed);
+                wrapped
+            }
+        };
     }
+    add!(add_64, AtomicU64, u64);
+    add!(add_32, AtomicU32, u32);
 
     #[inline(always)]
     pub(super) fn count_32<const WRAPPING: bool>(place: Place<AtomicU32, WRAPPING>) -> bool {
         add_32(place.cell(), 1)
-    }
-
-    #[inline(always)]
-    pub(super) fn add_32(cell: &AtomicU32, count: u32) -> bool {
-        let (sum, wrapped) = cell.load(Relaxed).overflowing_add(count);
-        cell.store(sum, Relaxed);
-        wrapped
     }
 }
 
 /// How writers add to the cells of a histogram.
 pub trait WriteMode: sealed::Sealed + Send + Sync + 'static {
     /// The mode as an option.
-    const MODE: crate::cells::kind::Mode;
-
-    /// Adds to a cell of the histogram. Returns how often the cell wrapped around.
-    fn add<C: Counter>(cell: &C, count: u64) -> u64;
-
-    /// Does the same as [`WriteMode::add`] for values that were recorded one by one: see [`Counter::add_few_alone`].
-    fn add_few<C: Counter>(cell: &C, count: u64) -> u64;
-
-    /// Does the same as [`WriteMode::add_few`] for one value.
-    #[doc(hidden)]
-    fn count<C: Counter>(place: Place<C>) -> u64;
+    const MODE: Mode;
 }
 
-/// A way to write that any number of threads may use at once, so that recording takes `&self`.
+/// A way to write by shared reference, so that recording takes `&self`.
 #[diagnostic::on_unimplemented(
     message = "recording in the mode `{Self}` needs the one writer",
     note = "a single-writer histogram is recorded into by `&mut`, or by the `Writer` that `Histogram::split` makes; the default mode, `Interlocked`, takes any number of threads"
 )]
-pub trait ManyWriters: WriteMode {}
+pub trait ManyWriters: WriteMode {
+    /// Adds to a cell of the histogram. Returns how often the cell wrapped around.
+    fn add<C: Counter>(cell: &C, count: u64) -> u64;
+
+    /// Does the same as [`ManyWriters::add`] for values that were recorded one by one: see [`Counter::add_few_alone`].
+    fn add_few<C: Counter>(cell: &C, count: u64) -> u64;
+
+    /// Does the same as [`ManyWriters::add_few`] for one value.
+    #[doc(hidden)]
+    fn count<C: Counter>(place: Place<C>) -> u64;
+}
 
 /// Any number of threads, signal handlers and interrupt handlers write: one relaxed atomic add to one cell. Only a
 /// 32-bit cell that wraps takes a second add. On targets without the atomics, a critical section replaces them.
@@ -365,8 +350,10 @@ pub trait ManyWriters: WriteMode {}
 pub struct Interlocked;
 
 impl WriteMode for Interlocked {
-    const MODE: crate::cells::kind::Mode = crate::cells::kind::Mode::Interlocked;
+    const MODE: Mode = Mode::Interlocked;
+}
 
+impl ManyWriters for Interlocked {
     #[inline(always)]
     fn add<C: Counter>(cell: &C, count: u64) -> u64 {
         cell.add_shared(count)
@@ -383,7 +370,99 @@ impl WriteMode for Interlocked {
     }
 }
 
-impl ManyWriters for Interlocked {}
+/// One writer, any number of readers: a plain addition. The writer holds the histogram by `&mut`, or its
+/// [`crate::Writer`], so the compiler rejects a second one.
+///
+/// With the default mode, threads share a histogram:
+///
+/// ```
+/// use picollo_core::layouts::AtomicU64;
+/// use picollo_core::recorders::Record;
+/// use picollo_core::{Histogram, Layout};
+/// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
+/// # fn fill(into: &(impl Record + ?Sized)) {
+/// #     into.record_n(1, 1);
+/// # }
+/// let histogram: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| histogram.record(1));
+///     scope.spawn(|| histogram.record(2));
+/// });
+/// fill(&*histogram);
+/// ```
+///
+/// The same does not compile with this mode: neither in two threads, whether they have the histogram or its writer,
+///
+/// ```compile_fail,E0499
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::SingleWriter;
+/// # use picollo_core::{Histogram, Layout};
+/// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
+/// let mut histogram: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| histogram.record(1));
+///     scope.spawn(|| histogram.record(2));
+/// });
+/// ```
+///
+/// ```compile_fail,E0499
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::SingleWriter;
+/// # use picollo_core::{Histogram, Layout};
+/// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
+/// let mut histogram: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
+/// let (mut writer, reader) = histogram.split();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| writer.record(1));
+///     scope.spawn(|| writer.record(2));
+/// });
+/// ```
+///
+/// nor through the trait [`crate::recorders::Record`].
+///
+/// ```compile_fail,E0277
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::{Record, SingleWriter};
+/// # use picollo_core::{Histogram, Layout};
+/// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
+/// # fn fill(into: &(impl Record + ?Sized)) {
+/// #     into.record_n(1, 1);
+/// # }
+/// let histogram: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
+/// fill(&*histogram);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SingleWriter;
+
+impl WriteMode for SingleWriter {
+    const MODE: Mode = Mode::SingleWriter;
+}
+
+/// [`SingleWriter`] if a contract, not the compiler, ensures that there is one writer: behind handles whose kind is
+/// known only at run time. Two writers are memory-safe, but lose counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unguarded;
+
+impl WriteMode for Unguarded {
+    const MODE: Mode = Mode::SingleWriter;
+}
+
+impl ManyWriters for Unguarded {
+    #[inline(always)]
+    fn add<C: Counter>(cell: &C, count: u64) -> u64 {
+        cell.add_alone(count)
+    }
+
+    #[inline(always)]
+    fn add_few<C: Counter>(cell: &C, count: u64) -> u64 {
+        cell.add_few_alone(count)
+    }
+
+    #[inline(always)]
+    fn count<C: Counter>(place: Place<C>) -> u64 {
+        C::count_alone(place)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -69,8 +69,8 @@ pub fn seed_identities(seed: u64) {
     SEED.store(seed, Relaxed);
 }
 
-/// Draws two words, neither of them 0.
-fn draw() -> [u64; 2] {
+/// Draws two words that no other call, in any process, draws. Neither is 0.
+pub(crate) fn draw() -> [u64; 2] {
     let number = DRAWN.fetch_add(1, Relaxed);
     let seed = SEED.load(Relaxed);
     let [time, process, place] = surroundings();

@@ -1,25 +1,14 @@
 //! Loads many cells at a time.
 
 use crate::cells::cell::Counter;
-use crate::platform::atomics::{AtomicU32, AtomicU64};
 
-/// Loads 64-bit cells, each as a relaxed load does.
+/// Loads cells, each as a relaxed load does.
 #[inline]
-pub(crate) fn load_64(cells: &[AtomicU64], out: &mut [u64]) {
+pub(crate) fn load<C: Counter>(cells: &[C], out: &mut [u64]) {
     #[cfg(picollo_wide_loads)]
-    let (cells, out) = crate::cells::wide::load_64(cells, out);
+    let (cells, out) = crate::cells::wide::load(cells, out);
     for (out, cell) in out.iter_mut().zip(cells) {
-        *out = Counter::load(cell);
-    }
-}
-
-/// Loads 32-bit cells, each as a relaxed load does.
-#[inline]
-pub(crate) fn load_32(cells: &[AtomicU32], out: &mut [u64]) {
-    #[cfg(picollo_wide_loads)]
-    let (cells, out) = crate::cells::wide::load_32(cells, out);
-    for (out, cell) in out.iter_mut().zip(cells) {
-        *out = Counter::load(cell);
+        *out = cell.load();
     }
 }
 
@@ -34,35 +23,7 @@ pub struct Sums {
     pub(crate) wraps: u64,
 }
 
-/// Loads cells in one pass, adds the cells of `more`, if there are any, and sums how far the counts exceed `base`, if
-/// there is one. Returns `None`, with nothing done, if that is not possible.
-#[inline]
-pub(crate) fn load_and_sum_64(
-    cells: &[AtomicU64],
-    more: Option<&[AtomicU64]>,
-    out: &mut [u64],
-    base: Option<&[u64]>,
-) -> Option<Sums> {
-    #[cfg(picollo_wide_loads)]
-    return crate::cells::summed::load(cells, more, out, base);
-    #[cfg(not(picollo_wide_loads))]
-    {
-        let _ = (cells, more, out, base);
-        None
-    }
-}
-
 /// Adds cells to counts. Returns how many of the sums wrapped around.
-#[inline]
-pub(crate) fn add_64(cells: &[AtomicU64], out: &mut [u64]) -> u64 {
-    #[cfg(picollo_wide_loads)]
-    if let Some(wraps) = crate::cells::summed::add(cells, out) {
-        return wraps;
-    }
-    add_one_by_one(cells, out)
-}
-
-/// Does the same as [`add_64`] for any cells.
 pub(crate) fn add_one_by_one<C: Counter>(cells: &[C], out: &mut [u64]) -> u64 {
     let mut wraps = 0;
     for (out, cell) in out.iter_mut().zip(cells) {
@@ -76,6 +37,7 @@ pub(crate) fn add_one_by_one<C: Counter>(cells: &[C], out: &mut [u64]) -> u64 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::platform::atomics::{AtomicU32, AtomicU64};
     use proptest::prelude::*;
     use std::vec::Vec;
 
@@ -85,19 +47,21 @@ mod tests {
     proptest! {
         #[test]
         fn loads_are_loads(counts in prop::collection::vec(any::<u64>(), 0..70), skip in 0usize..10, room in 0usize..3) {
-            let wide = Aligned(core::array::from_fn::<_, 70, _>(|at| AtomicU64::new(counts.get(at).copied().unwrap_or(7))));
-            let narrow =
-                Aligned(core::array::from_fn::<_, 70, _>(|at| AtomicU32::new(counts.get(at).copied().unwrap_or(7) as u32)));
-            let end = counts.len().max(skip);
-            let mut out = std::vec![1u64; end - skip + room];
-            load_64(&wide.0[skip..end], &mut out);
-            let expected: Vec<u64> = wide.0[skip..end].iter().map(Counter::load).collect();
-            prop_assert_eq!(&out[..end - skip], &expected[..]);
-            prop_assert!(out[end - skip..].iter().all(|&untouched| untouched == 1));
-            load_32(&narrow.0[skip..end], &mut out);
-            let expected: Vec<u64> = narrow.0[skip..end].iter().map(Counter::load).collect();
-            prop_assert_eq!(&out[..end - skip], &expected[..]);
-            prop_assert!(out[end - skip..].iter().all(|&untouched| untouched == 1));
+            fn check<C: Counter>(counts: &[u64], skip: usize, room: usize) -> Result<(), TestCaseError> {
+                let cells = Aligned(core::array::from_fn::<_, 80, _>(|at| {
+                    let cell = C::zero();
+                    cell.store(counts.get(at).copied().unwrap_or(7));
+                    cell
+                }));
+                let cells = &cells.0[skip..counts.len().max(skip)];
+                let mut out = std::vec![1u64; cells.len() + room];
+                load(cells, &mut out);
+                let expected = cells.iter().map(C::load).chain((0..room).map(|_| 1));
+                prop_assert_eq!(out, expected.collect::<Vec<_>>());
+                Ok(())
+            }
+            check::<AtomicU64>(&counts, skip, room)?;
+            check::<AtomicU32>(&counts, skip, room)?;
         }
 
         #[test]
@@ -126,7 +90,7 @@ mod tests {
                 naive.union |= above;
             }
             let mut out = std::vec![1u64; counts.len()];
-            match load_and_sum_64(cells, has_more.then_some(more), &mut out, has_base.then_some(&base)) {
+            match AtomicU64::load_and_sum(cells, has_more.then_some(more), &mut out, has_base.then_some(&base)) {
                 Some(sums) => {
                     prop_assert_eq!(sums, naive);
                     prop_assert_eq!(&out, &expected);
@@ -134,8 +98,8 @@ mod tests {
                 None => prop_assert!(out.iter().all(|&untouched| untouched == 1)),
             }
 
-            load_64(cells, &mut out);
-            let wraps = add_64(more, &mut out);
+            load(cells, &mut out);
+            let wraps = AtomicU64::add_many(more, &mut out);
             let sums = counts.iter().map(|counts| (counts.0 >> counts.3).overflowing_add(counts.1 >> counts.3));
             let (expected, wrapped): (Vec<u64>, Vec<bool>) = sums.unzip();
             prop_assert_eq!(out, expected);
@@ -148,7 +112,7 @@ mod tests {
     #[cfg(all(picollo_wide_loads, feature = "std"))]
     fn aligned_cells_are_summed_as_they_are_loaded() {
         let cells = Aligned(core::array::from_fn::<_, 16, _>(|at| AtomicU64::new(at as u64)));
-        let sums = load_and_sum_64(&cells.0, None, &mut [0; 16], None);
+        let sums = AtomicU64::load_and_sum(&cells.0, None, &mut [0; 16], None);
         if std::is_x86_feature_detected!("avx2") {
             assert_eq!(sums, Some(Sums { sum: 120, union: 15, wraps: 0 }));
         } else {

@@ -7,7 +7,6 @@ pub(crate) mod header;
 pub(crate) mod identity;
 pub(crate) mod kind;
 pub(crate) mod loads;
-pub(crate) mod single_writer;
 #[cfg(picollo_wide_loads)]
 mod summed;
 pub(crate) mod tallies;

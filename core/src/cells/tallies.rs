@@ -128,6 +128,14 @@ impl Tallies {
         }
     }
 
+    /// Counts wraps of a cell, which are rare.
+    #[inline(always)]
+    pub(crate) fn add_wraps_if_any(&self, wraps: u64) {
+        if wraps != 0 {
+            self.add_wraps(wraps);
+        }
+    }
+
     /// Counts wraps after the cell has wrapped, whoever wrote the cell.
     #[cold]
     #[inline(never)]

@@ -9,7 +9,7 @@ use core::arch::x86_64::{
     __m128i, _mm_setzero_si128, _mm_storeu_si128, _mm_unpackhi_epi32, _mm_unpacklo_epi32,
 };
 
-use crate::platform::atomics::{AtomicU32, AtomicU64};
+use crate::cells::cell::Counter;
 
 /// Returns whether aligned 16-byte loads are atomic here.
 #[inline]
@@ -45,40 +45,25 @@ unsafe fn line(cells: *const u8) -> [__m128i; 4] {
 
 /// Loads as many cells as make whole lines. Returns the rest.
 #[inline(always)]
-pub(crate) fn load_64<'a>(cells: &'a [AtomicU64], out: &'a mut [u64]) -> (&'a [AtomicU64], &'a mut [u64]) {
+pub(crate) fn load<'a, C: Counter>(cells: &'a [C], out: &'a mut [u64]) -> (&'a [C], &'a mut [u64]) {
     if !cells.as_ptr().addr().is_multiple_of(16) || !are_atomic() {
         return (cells, out);
     }
-    let whole = cells.len().min(out.len()) / 8 * 8;
+    let in_line = 512 / C::BITS as usize;
+    let whole = cells.len().min(out.len()) / in_line * in_line;
     let ((lines, rest), (out_lines, out_rest)) = (cells.split_at(whole), out.split_at_mut(whole));
-    for (cells, out) in lines.as_chunks::<8>().0.iter().zip(out_lines.as_chunks_mut::<8>().0) {
-        // SAFETY: there are eight aligned cells, and room for eight counts.
+    for (cells, out) in lines.chunks_exact(in_line).zip(out_lines.chunks_exact_mut(in_line)) {
+        // SAFETY: there is a line of aligned cells, and room for as many counts.
         unsafe {
             let out = out.as_mut_ptr().cast::<__m128i>();
             for (at, vector) in line(cells.as_ptr().cast()).into_iter().enumerate() {
-                _mm_storeu_si128(out.add(at), vector);
-            }
-        }
-    }
-    (rest, out_rest)
-}
-
-/// Does the same for 32-bit cells.
-#[inline(always)]
-pub(crate) fn load_32<'a>(cells: &'a [AtomicU32], out: &'a mut [u64]) -> (&'a [AtomicU32], &'a mut [u64]) {
-    if !cells.as_ptr().addr().is_multiple_of(16) || !are_atomic() {
-        return (cells, out);
-    }
-    let whole = cells.len().min(out.len()) / 16 * 16;
-    let ((lines, rest), (out_lines, out_rest)) = (cells.split_at(whole), out.split_at_mut(whole));
-    for (cells, out) in lines.as_chunks::<16>().0.iter().zip(out_lines.as_chunks_mut::<16>().0) {
-        // SAFETY: there are sixteen aligned cells, and room for sixteen counts.
-        unsafe {
-            let out = out.as_mut_ptr().cast::<__m128i>();
-            let zero = _mm_setzero_si128();
-            for (at, vector) in line(cells.as_ptr().cast()).into_iter().enumerate() {
-                _mm_storeu_si128(out.add(2 * at), _mm_unpacklo_epi32(vector, zero));
-                _mm_storeu_si128(out.add(2 * at + 1), _mm_unpackhi_epi32(vector, zero));
+                if C::BITS == 64 {
+                    _mm_storeu_si128(out.add(at), vector);
+                } else {
+                    let zero = _mm_setzero_si128();
+                    _mm_storeu_si128(out.add(2 * at), _mm_unpacklo_epi32(vector, zero));
+                    _mm_storeu_si128(out.add(2 * at + 1), _mm_unpackhi_epi32(vector, zero));
+                }
             }
         }
     }

@@ -79,7 +79,7 @@ impl Stripes {
     /// interval has changed, or the reader that changed it sees the caller.
     pub(super) fn enter(&self) -> Entered<'_> {
         let (taken, shared) = self.0.split_at(TAKEN);
-        let own = crate::platform::stack_hash::of_this_thread(TAKEN);
+        let own = crate::platform::stripe::by_stack(TAKEN);
         let free = taken[own..].iter().chain(&taken[..own]).find(|stripe| stripe.take());
         let entered = match free {
             Some(stripe) => Entered { stripe, alone: true },

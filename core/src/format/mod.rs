@@ -2,7 +2,5 @@
 
 pub(crate) mod buffer;
 pub(crate) mod date;
-#[cfg(test)]
-pub(crate) mod exact;
 pub(crate) mod number;
 pub(crate) mod xml;

@@ -7,7 +7,7 @@ use crate::cells::header::Header;
 use crate::cells::kind::Kind;
 use crate::error::{Error, Result};
 use crate::handle::dispatch::{Atomic, Body};
-use crate::handle::recorder::length_of;
+use crate::handle::recorder::direct_length;
 use crate::handle::shared::SharedHistogram;
 use crate::platform::atomics::{AtomicU64, HAS_ATOMIC_64};
 
@@ -36,8 +36,8 @@ impl SharedHistogram {
         if !HAS_ATOMIC_64 || self.kind().with_unit(0) != <Atomic<AtomicU64> as Body>::KIND {
             return Err(Error::Unsupported);
         }
-        let counters = self.counters_of(core::ptr::null_mut()).cast();
-        Ok(AtomicRecorder { histogram: self, counters, length: length_of(self) })
+        let counters = self.lent_cells(core::ptr::null_mut()).cast();
+        Ok(AtomicRecorder { histogram: self, counters, length: direct_length(self) })
     }
 
     fn kind(&self) -> Kind {

@@ -19,11 +19,10 @@
 
 use core::ptr::NonNull;
 
-pub(crate) use crate::cells::cell::Interlocked;
+pub(crate) use crate::cells::cell::{Interlocked, Unguarded};
 use crate::cells::header::Header;
 #[cfg(any(feature = "std", test))]
 use crate::cells::kind::{Mode, Storage};
-pub(crate) use crate::cells::single_writer::Unguarded;
 pub(crate) use crate::handle::units::InUnits;
 pub(crate) use crate::histograms::body::Body;
 pub(crate) use crate::histograms::dense::Histogram;

@@ -1,8 +1,6 @@
 //! One counted pointer to a histogram of any kind, chosen at run time.
 
 #[cfg(feature = "alloc")]
-#[cfg(feature = "alloc")]
-mod at_once;
 pub(crate) mod atomic_recorder;
 pub(crate) mod dispatch;
 pub(crate) mod options;

@@ -1,10 +1,5 @@
 //! Converts options to a kind, a layout, and sizes.
 
-#[cfg(feature = "alloc")]
-use core::ptr::NonNull;
-
-#[cfg(feature = "alloc")]
-use crate::cells::header::Header;
 use crate::cells::kind::{Kind, Storage};
 use crate::error::{Error, Result};
 use crate::handle::options::Options;
@@ -30,9 +25,10 @@ pub(crate) struct Plan {
     pub(crate) layout: Layout,
     pub(crate) kind: Kind,
     pub(crate) live_reset: bool,
-    size: usize,
+    /// The bytes on the heap, without a prefix.
+    pub(crate) size: usize,
     /// Sparse storage: the most memory that the histogram may take after its prefix.
-    max_bytes: usize,
+    pub(crate) max_bytes: usize,
 }
 
 impl Plan {
@@ -41,11 +37,8 @@ impl Plan {
         let bits = options.resolved_counter_bits()?;
         let live_reset = !options.no_live_reset;
         let kind = Kind::new(options.mode, options.storage, bits);
-        let size = with_type_of!(
-            kind,
-            Type => Type::heap_size(&layout, live_reset)?,
-            _ => return Err(Error::Unsupported)
-        );
+        let size =
+            with_type_of!(kind, Type => Type::heap_size(&layout, live_reset), _ => Err(Error::Unsupported))?;
         let max_bytes = match options.max_bytes {
             0 => usize::MAX,
             bytes => usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(PREFIX),
@@ -64,28 +57,5 @@ impl Plan {
         let initial = self.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
         let limit = if is_limited { self.max_bytes.saturating_add(PREFIX) } else { usize::MAX };
         Ok(Footprint { initial, step, most: initial.saturating_add(step.saturating_mul(steps)).min(limit) })
-    }
-
-    /// Returns the bytes of a histogram, without a prefix.
-    #[cfg(feature = "alloc")]
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Makes a histogram in a block on the heap, with the header that `place` returns.
-    ///
-    /// # Safety
-    /// `base` must point to [`Plan::size`] zeroed bytes after a prefix, aligned like the header.
-    #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn make(
-        &self,
-        base: NonNull<Header>,
-        place: impl FnOnce(Header) -> Header,
-    ) -> Result<()> {
-        let header = place(Header::new(self.layout, self.kind, self.live_reset));
-        // SAFETY: the caller's promise.
-        unsafe {
-            with_type_of!(self.kind, Type => Type::initialise(base, header, self.max_bytes), _ => Err(Error::Unsupported))
-        }
     }
 }

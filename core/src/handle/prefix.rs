@@ -33,7 +33,7 @@ impl Prefix {
     ///
     /// # Safety
     /// The histogram must be counted and alive.
-    pub(crate) unsafe fn of(header: NonNull<Header>) -> NonNull<Prefix> {
+    pub(crate) unsafe fn before(header: NonNull<Header>) -> NonNull<Prefix> {
         // SAFETY: counted histograms have a prefix before them.
         unsafe { header.byte_sub(PREFIX).cast() }
     }

@@ -3,8 +3,7 @@
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::Counter;
-use crate::cells::cell::Place;
+use crate::cells::cell::{Counter, Place};
 use crate::cells::header::Header;
 use crate::error::Result;
 use crate::handle::shared::SharedHistogram;
@@ -90,11 +89,11 @@ impl<H: Handle> Recorder<H> {
 
 impl Recorder<SingleWriterHistogram> {
     /// Returns a recorder. If the histogram has no cells to lend, it records through the histogram.
-    pub(crate) fn of_single_writer(histogram: &SingleWriterHistogram, claim: Option<Claim>) -> Self {
+    pub(crate) fn for_single_writer(histogram: &SingleWriterHistogram, claim: Option<Claim>) -> Self {
         let shared = histogram.unguarded(Inside(()));
         // One writer has no shard, so nothing owns its cells.
         let (counters, length) = match shared.lend_cells() {
-            Ok((counters, _)) => (counters, length_of(shared)),
+            Ok((counters, _)) => (counters, direct_length(shared)),
             Err(_) => (NonNull::dangling(), 0),
         };
         Recorder { claim, histogram: histogram.clone(), counters, length, owner: ptr::null_mut() }
@@ -102,9 +101,9 @@ impl Recorder<SingleWriterHistogram> {
 }
 
 impl Recorder {
-    pub(crate) fn of(histogram: &SharedHistogram) -> Result<Recorder> {
+    pub(crate) fn new(histogram: &SharedHistogram) -> Result<Recorder> {
         let (counters, owner) = histogram.lend_cells()?;
-        let length = length_of(histogram);
+        let length = direct_length(histogram);
         Ok(Recorder { claim: None, histogram: histogram.clone(), counters, length, owner })
     }
 
@@ -123,14 +122,14 @@ impl Recorder {
     pub unsafe fn from_raw(histogram: NonNull<Header>, owner: *mut c_void) -> Recorder {
         // SAFETY: the caller's promise; this takes back the reference that was given up.
         let histogram = unsafe { SharedHistogram::from_raw(histogram) };
-        let counters = histogram.counters_of(owner);
-        let length = length_of(&histogram);
+        let counters = histogram.lent_cells(owner);
+        let length = direct_length(&histogram);
         Recorder { claim: None, histogram, counters, length, owner }
     }
 }
 
 /// See [`Recorder::length`].
-pub(crate) fn length_of(histogram: &SharedHistogram) -> u64 {
+pub(crate) fn direct_length(histogram: &SharedHistogram) -> u64 {
     let layout = histogram.layout();
     if layout.unit() == 0 { layout.length() as u64 } else { 0 }
 }

@@ -12,11 +12,16 @@ use crate::error::{Error, Result};
 use crate::handle::options::Options;
 use crate::handle::prefix::{PREFIX, Prefix};
 use crate::handle::recorder::Recorder;
+use crate::histograms::dense::init_at;
 use crate::histograms::dense::single_writer::record_in_all_ways;
 use crate::histograms::record::Record;
+#[cfg(feature = "alloc")]
+use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
 use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::{Since, Snapshot};
+#[cfg(feature = "alloc")]
+use crate::statistics::summary::Summary;
 
 use crate::handle::dispatch::*;
 pub use crate::handle::plan::Footprint;
@@ -58,25 +63,23 @@ impl SharedHistogram {
     /// In the mode [`Mode::SingleWriter`] only one thread at a time may record, through any reference; otherwise counts
     /// get lost. (Nothing worse happens: all accesses are atomic.)
     pub unsafe fn create_unguarded(options: &Options) -> Result<SharedHistogram> {
-        let plan = Plan::new(options)?;
-        Self::allocate(&plan)
+        Self::allocate(&Plan::new(options)?)
     }
 
     #[cfg(feature = "alloc")]
     fn allocate(plan: &Plan) -> Result<SharedHistogram> {
-        let size = plan.size().checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
+        let size = plan.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
         let block = crate::platform::memory::allocate_zeroed(size, align_of::<Prefix>())?;
         // SAFETY: the block has room for the prefix and the histogram after it, whose cells are already zero.
         unsafe {
             block.cast::<Prefix>().write(Prefix::new(size));
             let base = block.add(PREFIX).cast::<Header>();
-            match plan.make(base, |header| header) {
-                Ok(()) => Ok(SharedHistogram(base)),
-                Err(error) => {
-                    crate::platform::memory::free(block, size, align_of::<Prefix>());
-                    Err(error)
-                }
+            let header = Header::new(plan.layout, plan.kind, plan.live_reset);
+            let made = with_type_of!(plan.kind, Type => Type::initialise(base, header, plan.max_bytes), _ => Err(Error::Unsupported));
+            if made.is_err() {
+                crate::platform::memory::free(block, size, align_of::<Prefix>());
             }
+            made.map(|()| SharedHistogram(base))
         }
     }
 
@@ -123,13 +126,11 @@ impl SharedHistogram {
         options: &Options,
     ) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
+        let header = Header::new(plan.layout, plan.kind, plan.live_reset);
         // This keeps the caller's own pointer. No reference to the memory has been made from it: a use of the pointer
         // could invalidate the reference, or the reference the pointer.
-        with_type_of!(plan.kind, Type => {
-            // SAFETY: the memory is valid for writes and used for nothing else, as the caller promises.
-            unsafe { Type::init_at(memory, size, plan.layout, plan.live_reset) }
-        }, _ => Err(Error::Unsupported))
-        .map(SharedHistogram)
+        // SAFETY: the memory is valid for writes and used for nothing else, as the caller promises.
+        unsafe { init_at(memory, size, Self::required_size(options)?, header) }.map(SharedHistogram)
     }
 
     /// Attaches to a histogram that another process, or an earlier call, made in memory by
@@ -163,11 +164,16 @@ impl SharedHistogram {
         // SAFETY: it is aligned, long enough and readable; every bit pattern is a header, but perhaps a broken one.
         let image = unsafe { header.as_ref() };
         image.check()?;
-        let needed = with_type_of!(image.kind.with_unit(0), Type => Type::size_of_image(image), _ => Err(Error::Corrupt))?;
-        if size < needed {
-            return Err(Error::BufferTooSmall);
+        let needed = with_type_of!(
+            image.kind.with_unit(0),
+            Type => Type::required_size(&image.layout, image.has_baseline()),
+            _ => Err(Error::Corrupt)
+        );
+        match needed {
+            Ok(needed) if size < needed => Err(Error::BufferTooSmall),
+            Ok(_) => Ok(SharedHistogram(header)),
+            Err(_) => Err(Error::Corrupt),
         }
-        Ok(SharedHistogram(header))
     }
 
     /// Converts this reference to a pointer, which then owns it. See [`SharedHistogram::from_raw`].
@@ -203,7 +209,7 @@ impl SharedHistogram {
     /// for cells that the target cannot load and store in one step. Fails with [`Error::OutOfMemory`] if there is no
     /// room for a shard.
     pub fn recorder(&self) -> Result<Recorder> {
-        Recorder::of(self)
+        Recorder::new(self)
     }
 
     /// Returns cells for a recorder, and their owner.
@@ -212,7 +218,7 @@ impl SharedHistogram {
     }
 
     /// Returns the cells that [`Recorder`] records into.
-    pub(crate) fn counters_of(&self, owner: *mut c_void) -> NonNull<u8> {
+    pub(crate) fn lent_cells(&self, owner: *mut c_void) -> NonNull<u8> {
         as_what_it_is!(self.0, histogram => histogram.lent_cells(owner))
     }
 
@@ -259,6 +265,23 @@ impl SharedHistogram {
         as_what_it_is!(self.0, histogram => snapshot.update(histogram, since))
     }
 
+    /// Returns the counts since the last reset. It allocates a snapshot: to read repeatedly, keep one and update it.
+    ///
+    /// Fails with [`Error::OutOfMemory`], and with [`Error::Busy`] against competing resets.
+    #[cfg(feature = "alloc")]
+    pub fn snapshot(&self) -> Result<alloc::boxed::Box<Snapshot>> {
+        let mut snapshot = Snapshot::boxed(*self.layout())?;
+        self.update(&mut snapshot, Since::Reset)?;
+        Ok(snapshot)
+    }
+
+    /// Returns percentiles, mean and counts since the last reset, for values in the middle of their buckets. It costs as
+    /// much as a snapshot and fails in the same cases.
+    #[cfg(feature = "alloc")]
+    pub fn summary(&self) -> Result<Summary> {
+        Ok(self.snapshot()?.summary(ValueSelection::Midpoint))
+    }
+
     pub(crate) fn is_single_writer(&self) -> bool {
         // SAFETY: as for `layout`.
         unsafe { (*self.0.as_ptr()).kind }.mode() == Some(Mode::SingleWriter)
@@ -296,7 +319,7 @@ impl Clone for SharedHistogram {
     fn clone(&self) -> Self {
         if self.is_counted() {
             // SAFETY: it is counted, and alive while this reference exists.
-            unsafe { Prefix::of(self.0).as_ref() }.retain();
+            unsafe { Prefix::before(self.0).as_ref() }.retain();
         }
         SharedHistogram(self.0)
     }
@@ -306,7 +329,7 @@ impl Drop for SharedHistogram {
     fn drop(&mut self) {
         if self.is_counted() {
             // SAFETY: it is counted, and this gives up our reference.
-            unsafe { Prefix::release(Prefix::of(self.0)) };
+            unsafe { Prefix::release(Prefix::before(self.0)) };
         }
     }
 }

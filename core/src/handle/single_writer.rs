@@ -112,8 +112,8 @@ impl SingleWriterHistogram {
             return Err(Error::Unsupported);
         }
         // SAFETY: it is counted, so it has a prefix before it.
-        let claim = unsafe { Claim::of(&self.0)? };
-        Ok(Recorder::of_single_writer(self, Some(claim)))
+        let claim = unsafe { Claim::new(&self.0)? };
+        Ok(Recorder::for_single_writer(self, Some(claim)))
     }
 
     /// Returns the recorder of a histogram in the caller's memory.
@@ -122,7 +122,7 @@ impl SingleWriterHistogram {
     /// There must be no other recorder, in any process, as long as this one exists: counts get lost otherwise. (Nothing
     /// worse happens: all accesses are atomic.)
     pub unsafe fn recorder_unchecked(&self) -> Recorder<SingleWriterHistogram> {
-        Recorder::of_single_writer(self, None)
+        Recorder::for_single_writer(self, None)
     }
 
     /// Converts the reference to one through which anybody can record.
@@ -157,6 +157,18 @@ impl SingleWriterHistogram {
     pub fn update(&self, snapshot: &mut Snapshot, since: Since) -> Result<()> {
         self.0.update(snapshot, since)
     }
+
+    /// Returns the counts since the last reset. See [`SharedHistogram::snapshot`].
+    #[cfg(feature = "alloc")]
+    pub fn snapshot(&self) -> Result<alloc::boxed::Box<Snapshot>> {
+        self.0.snapshot()
+    }
+
+    /// Returns percentiles, mean and counts since the last reset. See [`SharedHistogram::summary`].
+    #[cfg(feature = "alloc")]
+    pub fn summary(&self) -> Result<crate::Summary> {
+        self.0.summary()
+    }
 }
 
 /// Returns the options with the mode of the type.
@@ -179,16 +191,16 @@ unsafe impl Sync for Claim {}
 impl Claim {
     /// # Safety
     /// The histogram must be counted, and outlive the claim.
-    unsafe fn of(histogram: &SharedHistogram) -> Result<Claim> {
+    unsafe fn new(histogram: &SharedHistogram) -> Result<Claim> {
         // SAFETY: it is counted, as the caller promises.
-        let claimed = unsafe { Prefix::of(histogram.0).as_ref() }.claim_writer();
+        let claimed = unsafe { Prefix::before(histogram.0).as_ref() }.claim_writer();
         if claimed { Ok(Claim(histogram.0)) } else { Err(Error::Busy) }
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // SAFETY: it is counted and alive, as promised to `of`.
-        unsafe { Prefix::of(self.0).as_ref() }.release_writer();
+        // SAFETY: it is counted and alive, as promised to `new`.
+        unsafe { Prefix::before(self.0).as_ref() }.release_writer();
     }
 }

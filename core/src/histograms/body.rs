@@ -65,28 +65,9 @@ pub(crate) trait Body: Record + Source {
     #[cfg(feature = "alloc")]
     unsafe fn dispose(_header: NonNull<Header>) {}
 
-    /// Returns the bytes of a histogram in the caller's memory, which processes may share. Default, here and in the
-    /// next two: it cannot live there.
+    /// Returns the bytes of a histogram in the caller's memory, which processes may share. Default: it cannot live there.
     fn required_size(_: &Layout, _live_reset: bool) -> Result<usize> {
         Err(Error::Unsupported)
-    }
-
-    /// Makes an empty histogram in the caller's memory, by this pointer alone.
-    ///
-    /// # Safety
-    /// `memory` must be valid for writes of `size` bytes, which may be uninitialized and which nobody else uses.
-    unsafe fn init_at(
-        _memory: *mut u8,
-        _size: usize,
-        _: Layout,
-        _live_reset: bool,
-    ) -> Result<NonNull<Header>> {
-        Err(Error::Unsupported)
-    }
-
-    /// Returns the bytes of an image in the caller's memory, according to its header, for any attachable version.
-    fn size_of_image(_: &Header) -> Result<usize> {
-        Err(Error::Corrupt)
     }
 
     /// Returns cells for a recorder, which adds to them as their only writer, and their owner. Default, here and in the

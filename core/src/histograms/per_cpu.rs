@@ -10,8 +10,7 @@
 
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::Counter;
-use crate::cells::cell::Interlocked;
+use crate::cells::cell::{Counter, Interlocked};
 use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::kind::{Kind, Mode, Storage};
 use crate::cells::tallies::TallyCounts;
@@ -145,7 +144,7 @@ impl PerCpu {
             return add_out_of_range::<Interlocked>(&this.header, index, count);
         }
         this.touch();
-        this.tell(this.shared()[index as usize].add_shared(count));
+        this.header.tallies.add_wraps_if_any(this.shared()[index as usize].add_shared(count));
     }
 
     /// Counts one value whose logical index is known.
@@ -159,14 +158,6 @@ impl PerCpu {
         }
     }
 
-    /// Counts the wraps of a cell.
-    #[inline(always)]
-    fn tell(&self, wraps: u64) {
-        if wraps != 0 {
-            self.header.tallies.add_wraps(wraps);
-        }
-    }
-
     #[inline(always)]
     fn add_at(&self, index: u64, value: u64, count: u64) {
         let mut added = Added::Not;
@@ -176,7 +167,7 @@ impl PerCpu {
         }
         match added {
             Added::Done => (),
-            Added::Wrapped => self.tell(1),
+            Added::Wrapped => self.header.tallies.add_wraps(1),
             // SAFETY: this is our own header, with all the data after it.
             Added::Not => unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) },
         }

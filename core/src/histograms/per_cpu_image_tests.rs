@@ -1,9 +1,7 @@
 use super::*;
-use crate::handle::shared::SharedHistogram;
-use crate::handle::shared::attach_per_cpu;
+use crate::handle::shared::{SharedHistogram, attach_per_cpu};
 use crate::platform::pages;
-use crate::snapshot::snapshot::{Since, Snapshot};
-use std::boxed::Box;
+use crate::snapshot::snapshot::Counts;
 
 fn layout() -> Layout {
     Layout::new(0.01, 1, 1_000_000)
@@ -24,14 +22,8 @@ fn made(shards: usize) -> (PerCpuImage, NonNull<u8>, SharedHistogram) {
     }
 }
 
-fn counts(histogram: &SharedHistogram) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
-    snapshot
-}
-
 #[test]
-fn records_go_to_the_shards_and_what_is_left_to_all() {
+fn records_go_to_the_shards_and_the_others_to_the_shared_counters() {
     for shards in [0, 1, 64, 600] {
         let (image, memory, histogram) = made(shards);
         for value in 1..=10_000 {
@@ -40,13 +32,8 @@ fn records_go_to_the_shards_and_what_is_left_to_all() {
         histogram.record_n(7, 5);
         histogram.record_batch(&[1, 2, 3, 2_000_000]);
         histogram.record(0);
-        let snapshot = counts(&histogram);
-        let totals = snapshot.counts();
-        assert_eq!(
-            (totals.total, totals.underflow, totals.overflow, totals.lost),
-            (10_008, 1, 1, 0),
-            "{shards}"
-        );
+        let totals = histogram.snapshot().unwrap().counts();
+        assert_eq!(totals, Counts { total: 10_008, underflow: 1, overflow: 1, lost: 0 }, "{shards}");
         // The sum of counters: those of a CPU, or the shared ones.
         let sum = |start: usize| -> u64 {
             // SAFETY: these are our cells, and nobody records.
@@ -74,7 +61,7 @@ fn a_cpu_without_a_shard_maps_none() {
     for _ in 0..100 {
         histogram.record(5);
     }
-    assert_eq!(counts(&histogram).counts().total, 100);
+    assert_eq!(histogram.snapshot().unwrap().counts().total, 100);
     // SAFETY: as above.
     let pointers = |cpu: usize| unsafe { memory.add(PerCpuImage::TABLE).cast::<usize>().add(cpu).read() };
     assert!((0..PAGE / size_of::<usize>()).all(|cpu| pointers(cpu) == 0));

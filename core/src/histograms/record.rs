@@ -7,9 +7,10 @@ use crate::error::{Error, Result};
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::Ordering::Relaxed;
-use crate::snapshot::merge::Merged;
+use crate::snapshot::corrected::missing_values;
+use crate::snapshot::merge::{Merged, Rule, place};
 use crate::snapshot::snapshot::Snapshot;
-use crate::snapshot::spread::{Part, spread};
+use crate::snapshot::spread::Part;
 
 /// Something that counts values, by shared reference. A single-writer [`crate::Histogram`] does not implement this: it
 /// has methods of these names that take `&mut`, and so has its [`crate::Writer`].
@@ -38,11 +39,7 @@ pub trait Record: Headed {
             &self.tallies().0.overflow
         } else {
             self.record_n(value, 1);
-            return if self.layout().bucket_of(value).is_some() {
-                Ok(())
-            } else {
-                Err(Error::InvalidArgument)
-            };
+            return self.layout().bucket_of(value).map(drop).ok_or(Error::InvalidArgument);
         };
         tally.fetch_add(1, Relaxed);
         Err(Error::InvalidArgument)
@@ -53,21 +50,19 @@ pub trait Record: Headed {
     /// the error of the coarser. Counts outside the range here become underflow or overflow, as the result reports.
     /// Only snapshots report counts that did not fit into cells, as lost.
     fn add_snapshot(&self, other: &Snapshot) -> Merged {
-        add_values(self, other, ValueSelection::Midpoint)
+        add_by(self, other, Rule::Whole(ValueSelection::Midpoint))
     }
 
     /// Does the same as [`Record::add_snapshot`], but each bucket's count goes to the bucket of its smallest value, as
     /// in the `add` of every HdrHistogram.
     fn add_snapshot_low_ends(&self, other: &Snapshot) -> Merged {
-        add_values(self, other, ValueSelection::Lower)
+        add_by(self, other, Rule::Whole(ValueSelection::Lower))
     }
 
     /// Does the same as [`Record::add_snapshot`], but divides a bucket's count in proportion among the overlapping
     /// buckets here, without losing any to rounding; see [`Snapshot::merge_spreading`].
     fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
-        let merged = add_spreading(self, other);
-        add_tallies(self.tallies(), other);
-        merged
+        add_by(self, other, Rule::Spread)
     }
 
     /// Counts a value. If it is longer than the expected interval, it also counts the values that a stalled caller did
@@ -81,64 +76,26 @@ pub trait Record: Headed {
     /// Does the same as [`Record::record_corrected`], `count` times. Each value is counted at most `u64::MAX` times.
     fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
         self.record_n(value, count);
-        crate::snapshot::corrected::missing_values(
-            self.layout(),
-            value,
-            expected_interval,
-            |value, times| {
-                self.record_n(value, times.saturating_mul(count));
-            },
-        );
-    }
-}
-
-/// Adds each bucket's count at one of its values.
-fn add_values<R: Record + ?Sized>(to: &R, other: &Snapshot, by: ValueSelection) -> Merged {
-    let layout = *to.layout();
-    let mut merged = Merged::default();
-    for bucket in other.recorded_buckets() {
-        let value = bucket.equivalent_value(by);
-        to.record_n(value, bucket.count);
-        let part = match layout.bucket_of(value) {
-            Some(place) if place.step < bucket.step => &mut merged.refined,
-            Some(_) => continue,
-            None if layout.is_below(value) => &mut merged.underflow,
-            None => &mut merged.overflow,
-        };
-        *part = part.saturating_add(bucket.count);
-    }
-    add_tallies(to.tallies(), other);
-    merged
-}
-
-/// See [`Record::add_snapshot_spreading`].
-fn add_spreading<R: Record + ?Sized>(to: &R, other: &Snapshot) -> Merged {
-    let layout = *to.layout();
-    let mut merged = Merged::default();
-    for bucket in other.recorded_buckets() {
-        spread(&layout, &bucket, |part, count| {
-            let (value, tally) = match part {
-                Part::In(index) => {
-                    let place = layout.bucket_at(index);
-                    let finer = place.step < bucket.step;
-                    (place.lower, if finer { Some(&mut merged.refined) } else { None })
-                }
-                // Any value on that side will do.
-                Part::Below => (bucket.lower, Some(&mut merged.underflow)),
-                Part::Above => (bucket.upper, Some(&mut merged.overflow)),
-            };
-            to.record_n(value, count);
-            if let Some(tally) = tally {
-                *tally = tally.saturating_add(count);
-            }
+        missing_values(self.layout(), value, expected_interval, |value, times| {
+            self.record_n(value, times.saturating_mul(count));
         });
     }
-    merged
 }
 
-/// Adds the counts of a snapshot beside its buckets.
-fn add_tallies((tallies, bits): (&Tallies, u32), other: &Snapshot) {
-    let counts = other.counts();
+/// Adds all counts of a snapshot, including those beside its buckets.
+fn add_by<R: Record + ?Sized>(to: &R, other: &Snapshot, rule: Rule) -> Merged {
+    let layout = *to.layout();
+    let merged = place(&layout, other, rule, |part, count| {
+        // Any value of the bucket, or on that side of the range.
+        let value = match part {
+            Part::In(index) => layout.bucket_at(index).lower,
+            Part::Below => layout.lowest_recordable() - 1,
+            Part::Above => layout.highest_recordable() + 1,
+        };
+        to.record_n(value, count);
+        0
+    });
+    let ((tallies, bits), counts) = (to.tallies(), other.counts());
     for (tally, count) in [
         (&tallies.underflow, counts.underflow),
         (&tallies.overflow, counts.overflow),
@@ -148,4 +105,5 @@ fn add_tallies((tallies, bits): (&Tallies, u32), other: &Snapshot) {
             tallies.add_wraps_beside(tally.add_shared(count), bits);
         }
     }
+    merged
 }

@@ -12,12 +12,9 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::Interlocked;
-use crate::cells::cell::Place;
-use crate::cells::cell::{Counter, WriteMode};
+use crate::cells::cell::{Counter, Place};
 use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::kind::{Kind, Mode, Storage};
-use crate::cells::single_writer::SingleWriter;
 use crate::cells::tallies::{Tallies, TallyCounts};
 use crate::error::{Error, Result};
 use crate::histograms::baseline;
@@ -27,8 +24,7 @@ use crate::layout::layout::Layout;
 use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicU32, AtomicU64, HAS_ATOMIC_64};
 use crate::platform::lines::start_on_a_line;
-use crate::platform::memory;
-use crate::platform::memory::size_with;
+use crate::platform::memory::{self, size_with};
 use crate::snapshot::source::Source;
 use crate::snapshot::sums;
 use crate::threads::shards::{ShardHead, Shards};
@@ -74,7 +70,7 @@ impl<C: Counter> Sharded<C> {
         }
     }
 
-    fn cells_of(&self, shard: NonNull<ShardHead>) -> &[C] {
+    fn cells_in(&self, shard: NonNull<ShardHead>) -> &[C] {
         // SAFETY: the shard belongs to this histogram and lives as long; its cells lie after its head.
         unsafe { core::slice::from_raw_parts(shard.add(1).cast::<C>().as_ptr(), self.header.layout.length()) }
     }
@@ -128,11 +124,9 @@ impl<C: Counter> Sharded<C> {
         if let Some(cells) = entries::cells(self.header.entry, keyed) {
             // SAFETY: an index below the entry's limit belongs to this histogram, and is in range. The entry's pointer
             // is that to the cells minus the key.
-            let wraps = add(unsafe { Place::new(cells.cast(), keyed as usize) });
-            if wraps != 0 {
-                // This happens once in 2^32 records; any thread may tally it.
-                self.header.tallies.add_wraps(wraps);
-            }
+            // A wrap happens once in 2^32 records; any thread may tally it.
+            let place = unsafe { Place::new(cells.cast(), keyed as usize) };
+            self.header.tallies.add_wraps_if_any(add(place));
         } else {
             elsewhere(ptr::from_ref(self).cast(), keyed);
         }
@@ -168,12 +162,8 @@ impl<C: Counter> Sharded<C> {
             && let Some(shard) = this.present_shard()
         {
             // SAFETY: shards have `layout.length()` cells after their head.
-            let wraps = C::count_alone::<false>(unsafe {
-                Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize)
-            });
-            if wraps != 0 {
-                this.header.tallies.add_wraps(wraps);
-            }
+            let place = unsafe { Place::<_, false>::new(shard.add(1).cast::<C>().as_ptr(), index as usize) };
+            this.header.tallies.add_wraps_if_any(C::count_alone(place));
         } else {
             // SAFETY: the caller's promise.
             unsafe { Self::record_cold(header, value, 1) };
@@ -200,11 +190,7 @@ impl<C: Counter> Sharded<C> {
         let tally = if layout.contains(index) {
             match shard {
                 Some(shard) => {
-                    let wraps = this.cells_of(shard)[index as usize].add_alone(count);
-                    if wraps != 0 {
-                        tallies.add_wraps(wraps);
-                    }
-                    return;
+                    return tallies.add_wraps_if_any(this.cells_in(shard)[index as usize].add_alone(count));
                 }
                 None => &this.words[index as usize],
             }
@@ -214,8 +200,8 @@ impl<C: Counter> Sharded<C> {
             &tallies.overflow
         };
         let wraps = match shard {
-            Some(_) => SingleWriter::add(tally, count),
-            None => Interlocked::add(tally, count),
+            Some(_) => tally.add_alone(count),
+            None => tally.add_shared(count),
         };
         tallies.add_wraps_beside(wraps, C::BITS);
     }
@@ -225,29 +211,24 @@ impl<C: Counter> Sharded<C> {
     }
 }
 
-start_on_a_line!(".text.picollo_count_64_by_table", ".text.picollo_count_32_by_table");
+macro_rules! by_table {
+    ($name:ident, $section:literal, $cell:ty) => {
+        start_on_a_line!($section);
 
-/// See [`Sharded::count_by_table`]. Like the cold path, it is out of line and has the ABI of C.
-///
-/// # Safety
-/// As there.
-#[inline(never)]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_count_64_by_table"))]
-unsafe extern "C" fn count_64_by_table(header: *const Header, value: u64, keyed: u64) {
-    // SAFETY: the caller's promise.
-    unsafe { Sharded::<AtomicU64>::count_by_table(header, value, keyed) };
+        /// See [`Sharded::count_by_table`]. Like the cold path, it is out of line and has the ABI of C.
+        ///
+        /// # Safety
+        /// As there.
+        #[inline(never)]
+        #[cfg_attr(target_os = "linux", unsafe(link_section = $section))]
+        unsafe extern "C" fn $name(header: *const Header, value: u64, keyed: u64) {
+            // SAFETY: the caller's promise.
+            unsafe { Sharded::<$cell>::count_by_table(header, value, keyed) };
+        }
+    };
 }
-
-/// Does the same as [`count_64_by_table`] for cells of 32 bits.
-///
-/// # Safety
-/// As there.
-#[inline(never)]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_count_32_by_table"))]
-unsafe extern "C" fn count_32_by_table(header: *const Header, value: u64, keyed: u64) {
-    // SAFETY: the caller's promise.
-    unsafe { Sharded::<AtomicU32>::count_by_table(header, value, keyed) };
-}
+by_table!(count_64_by_table, ".text.picollo_count_64_by_table", AtomicU64);
+by_table!(count_32_by_table, ".text.picollo_count_32_by_table", AtomicU32);
 
 impl<C: Counter> Body for Sharded<C> {
     const KIND: Kind = Kind::new(Mode::ThreadLocal, Storage::Dense, C::BITS);
@@ -317,14 +298,11 @@ impl<C: Counter> Body for Sharded<C> {
         let Some(shard) = self.own_shard() else {
             return values.iter().for_each(|&value| self.record(value));
         };
-        let cells = self.cells_of(shard);
+        let cells = self.cells_in(shard);
         crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
             if let Some(cell) = cells.get(index as usize) {
-                let wraps = cell.add_few_alone(count);
-                if wraps != 0 {
-                    // SAFETY: it is alive as long as the histogram.
-                    unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
-                }
+                // SAFETY: it is alive as long as the histogram.
+                unsafe { shard.as_ref() }.tallies.add_wraps_if_any(cell.add_few_alone(count));
             } else {
                 // SAFETY: this is our own header, with all the data after it.
                 unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) };
@@ -359,7 +337,7 @@ impl<C: Counter> Body for Sharded<C> {
 
     fn lent_cells(&self, owner: *mut c_void) -> NonNull<u8> {
         NonNull::new(owner)
-            .map_or(NonNull::dangling(), |owner| NonNull::from(self.cells_of(owner.cast())).cast())
+            .map_or(NonNull::dangling(), |owner| NonNull::from(self.cells_in(owner.cast())).cast())
     }
 
     unsafe fn give_back(&self, owner: *mut c_void) {
@@ -404,14 +382,14 @@ impl<C: Counter> Source for Sharded<C> {
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
         AtomicU64::load_many(&self.words[start..], out);
-        self.shards.iter().map(|shard| C::add_many(&self.cells_of(shard)[start..], out)).sum()
+        self.shards.iter().map(|shard| C::add_many(&self.cells_in(shard)[start..], out)).sum()
     }
 
     /// Takes one pass if there is one shard.
     fn copy_and_total(&self, out: &mut [u64], base: Option<&[u64]>) -> (u64, u128) {
         let mut shards = self.shards.iter();
         if let (Some(shard), None) = (shards.next(), shards.next())
-            && let Some(summed) = C::load_and_sum(self.cells_of(shard), Some(&self.words), out, base)
+            && let Some(summed) = C::load_and_sum(self.cells_in(shard), Some(&self.words), out, base)
         {
             return (summed.wraps, sums::total_of(summed, out, base));
         }

@@ -9,8 +9,7 @@
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::Place;
-use crate::cells::cell::{Counter, WriteMode};
+use crate::cells::cell::{Counter, ManyWriters, Place};
 use crate::cells::first_touch::{Blank, Budget, FirstTouch};
 use crate::cells::header::{Headed, Header};
 use crate::cells::kind::{Kind, Storage};
@@ -57,10 +56,10 @@ struct Fixed {
     budget: Budget,
 }
 
-impl<C: Counter, M: WriteMode> Sparse<C, M> {
+impl<C: Counter, M: ManyWriters> Sparse<C, M> {
     const DIRECTORY: usize = core::mem::offset_of!(Fixed, budget) + size_of::<Budget>();
 
-    const fn chunks_of(layout: &Layout) -> usize {
+    const fn chunks_for(layout: &Layout) -> usize {
         layout.length().div_ceil(CHUNK)
     }
 
@@ -89,16 +88,10 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
         match unsafe { self.directory.get_unchecked(index / CHUNK) }.get() {
             Some(chunk) => {
                 // SAFETY: chunks live as long as the histogram, and have `CHUNK` cells.
-                self.tell(add(unsafe { Place::new(chunk.as_ref().cells.as_ptr(), index % CHUNK) }))
+                let place = unsafe { Place::new(chunk.as_ref().cells.as_ptr(), index % CHUNK) };
+                self.header.tallies.add_wraps_if_any(add(place));
             }
             None => self.add_first(index, count),
-        }
-    }
-
-    #[inline(always)]
-    fn tell(&self, wraps: u64) {
-        if wraps != 0 {
-            self.header.tallies.add_wraps(wraps);
         }
     }
 
@@ -108,22 +101,23 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
         if count == 0 {
             return;
         }
+        let tallies = &self.header.tallies;
         match self.directory[index / CHUNK].create(1, &self.budget) {
-            // SAFETY: chunks live as long as the histogram.
-            Some(chunk) => self.tell(M::add(&unsafe { chunk.as_ref() }.cells[index % CHUNK], count)),
-            None => {
-                let tallies = &self.header.tallies;
-                tallies.add_wraps_beside(M::add(&tallies.lost, count), C::BITS);
+            Some(chunk) => {
+                // SAFETY: chunks live as long as the histogram.
+                let cells = unsafe { &chunk.as_ref().cells };
+                tallies.add_wraps_if_any(M::add(&cells[index % CHUNK], count));
             }
+            None => tallies.add_wraps_beside(M::add(&tallies.lost, count), C::BITS),
         }
     }
 }
 
-impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
+impl<C: Counter, M: ManyWriters> Body for Sparse<C, M> {
     const KIND: Kind = Kind::new(M::MODE, Storage::Sparse, C::BITS);
 
     fn heap_size(layout: &Layout, _live_reset: bool) -> Result<usize> {
-        size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_of(layout))
+        size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_for(layout))
     }
 
     /// Fails with [`Error::InvalidArgument`] if the empty histogram exceeds the limit.
@@ -137,7 +131,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
             base.write(header);
             base.byte_add(core::mem::offset_of!(Fixed, budget)).cast().write(Budget::new(size, max_bytes));
             #[cfg(loom)]
-            for index in 0..Self::chunks_of(&base.as_ref().layout) {
+            for index in 0..Self::chunks_for(&base.as_ref().layout) {
                 let directory = base.byte_add(Self::DIRECTORY).cast::<FirstTouch<Chunk<C>>>();
                 directory.add(index).write(FirstTouch::new());
             }
@@ -148,7 +142,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
     #[inline(always)]
     unsafe fn from_header(header: *const Header) -> *const Self {
         // SAFETY: it is readable, as the caller promises.
-        let chunks = unsafe { Self::chunks_of(&(*header).layout) };
+        let chunks = unsafe { Self::chunks_for(&(*header).layout) };
         ptr::slice_from_raw_parts(header.cast::<u8>(), chunks) as *const Self
     }
 
@@ -187,7 +181,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
     /// Grows by chunks, with their baselines.
     fn growth(layout: &Layout, live_reset: bool) -> Result<(usize, usize)> {
         let baseline = if live_reset { size_of::<[C; 2 * CHUNK]>() } else { 0 };
-        Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_of(layout)))
+        Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_for(layout)))
     }
 
     /// Frees the chunks.
@@ -213,14 +207,14 @@ impl<C: Counter> Chunk<C> {
     }
 }
 
-impl<C: Counter, M: WriteMode> Headed for Sparse<C, M> {
+impl<C: Counter, M: ManyWriters> Headed for Sparse<C, M> {
     #[inline(always)]
     fn header(&self) -> &Header {
         &self.header
     }
 }
 
-impl<C: Counter, M: WriteMode> Record for Sparse<C, M> {
+impl<C: Counter, M: ManyWriters> Record for Sparse<C, M> {
     #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
         let index = self.header.layout.recording_index(value);
@@ -237,7 +231,7 @@ fn copy_cells<C: Counter>(cells: &[C], first: usize, start: usize, out: &mut [u6
     }
 }
 
-impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
+impl<C: Counter, M: ManyWriters> Source for Sparse<C, M> {
     const COUNTER_BITS: u32 = C::BITS;
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {

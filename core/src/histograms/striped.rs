@@ -36,7 +36,7 @@ impl StripedCounter {
     /// Adds to the stripe of the CPU or of the calling thread: one relaxed atomic addition, modulo 2^64.
     #[inline]
     pub fn add(&self, count: u64) {
-        match stripe::of_cpu(STRIPES) {
+        match stripe::by_known_cpu(STRIPES) {
             Some(stripe) => self.add_to(stripe, count),
             None => self.add_elsewhere(count),
         }
@@ -45,7 +45,7 @@ impl StripedCounter {
     /// Out of line, so that it costs the others nothing.
     #[inline(never)]
     fn add_elsewhere(&self, count: u64) {
-        self.add_to(stripe::of_others(STRIPES), count);
+        self.add_to(stripe::by_system_or_stack(STRIPES), count);
     }
 
     #[inline(always)]
@@ -76,7 +76,7 @@ mod counted {
     use super::{STRIPES, StripedCounter};
     use crate::error::Result;
     use crate::platform::counted::{Counted, stands_for_a_pointer};
-    use crate::platform::stripe;
+    use crate::platform::{rseq, stripe};
 
     /// A counted reference to a [`StripedCounter`] on the heap or in shared memory. Any thread may hold, clone and drop
     /// one.
@@ -100,7 +100,7 @@ mod counted {
     impl SharedStripedCounter {
         /// Creates a counter at zero. Fails with [`crate::Error::OutOfMemory`].
         pub fn create() -> Result<SharedStripedCounter> {
-            stripe::look();
+            rseq::cpus();
             Counted::create(StripedCounter::new()).map(SharedStripedCounter)
         }
 

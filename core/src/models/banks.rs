@@ -3,26 +3,16 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{counts, layout, model, snapshot};
-use crate::cells::cell::Counter;
-use crate::cells::cell::Interlocked;
+use super::{Small, beside, counts, counts_since, layout, model, small, snapshot};
+use crate::cells::cell::{Counter, Interlocked};
 use crate::error::Error;
-use crate::histograms::dense::Histogram;
 use crate::platform::atomics::AtomicU64;
 use crate::platform::atomics::Ordering::Relaxed;
 use crate::platform::banks::Banks;
 use crate::snapshot::snapshot::{Counts, Since};
 
-/// Two counters, and two banks of two.
-type Shared = Histogram<[AtomicU64; 6], Interlocked>;
-
-fn shared() -> Arc<Shared> {
-    Arc::new(Shared::new(layout()))
-}
-
-fn spawn(histogram: &Arc<Shared>, work: impl FnOnce(&Shared) + 'static) -> thread::JoinHandle<()> {
-    let histogram = histogram.clone();
-    thread::spawn(move || work(&histogram))
+fn shared() -> Arc<Small<AtomicU64, Interlocked>> {
+    small()
 }
 
 /// A snapshot counts from one side of each reset, whole. There are two resets, so that both banks are written: the
@@ -35,7 +25,7 @@ fn snapshot_against_two_flips() {
         histogram.record(1);
         // This goes beside the buckets.
         histogram.record(9);
-        let resetter = spawn(&histogram, |histogram| {
+        let resetter = beside(&histogram, |histogram| {
             histogram.reset().unwrap();
             histogram.record_n(0, 2);
             histogram.record_n(1, 2);
@@ -63,20 +53,16 @@ fn snapshot_against_two_flips() {
 fn overtaken() {
     model(3, || {
         let histogram = shared();
-        let dying = spawn(&histogram, |histogram| histogram.reset_and_die());
+        let dying = beside(&histogram, |histogram| histogram.reset_and_die());
         histogram.record(0);
         histogram.record(1);
         histogram.reset().unwrap();
-        let mut since_reset = snapshot(layout());
-        since_reset.update(&**histogram, Since::Reset).unwrap();
-        assert_eq!(counts(&since_reset), (0, 0));
+        assert_eq!(counts_since(&**histogram, Since::Reset), (0, 0));
         histogram.record(0);
         histogram.record(1);
         dying.join().unwrap();
         // This reader knows no baseline yet.
-        let mut since_reset = snapshot(layout());
-        since_reset.update(&**histogram, Since::Reset).unwrap();
-        assert_eq!(counts(&since_reset), (1, 1));
+        assert_eq!(counts_since(&**histogram, Since::Reset), (1, 1));
     });
 }
 
@@ -86,8 +72,8 @@ fn overtaken() {
 fn overtaken_beside_a_writer() {
     model(3, || {
         let histogram = shared();
-        let dying = spawn(&histogram, |histogram| histogram.reset_and_die());
-        let writer = spawn(&histogram, |histogram| histogram.record(0));
+        let dying = beside(&histogram, |histogram| histogram.reset_and_die());
+        let writer = beside(&histogram, |histogram| histogram.record(0));
         histogram.reset().unwrap();
         // The only reset that ends has filled the second bank.
         let baseline = || histogram.banks().map(|banks| Counter::load(&banks[1][0]));
@@ -103,9 +89,7 @@ fn overtaken_beside_a_writer() {
 fn two_resets() {
     model(3, || {
         let histogram = shared();
-        let other = spawn(&histogram, |histogram| {
-            let _ = histogram.reset();
-        });
+        let other = beside(&histogram, |histogram| _ = histogram.reset());
         histogram.record(1);
         if histogram.reset().is_ok() {
             let mut snapshot = snapshot(layout());
@@ -122,23 +106,15 @@ fn two_resets() {
 fn a_reader_takes_a_turn() {
     model(3, || {
         let shared = Arc::new((Banks::new(), [0; 4].map(AtomicU64::new)));
-        let resetter = {
-            let shared = shared.clone();
-            thread::spawn(move || {
-                for number in 1..=2 {
-                    let fill = |bank: usize| {
-                        shared.1[2 * bank..][..2].iter().for_each(|word| word.store(number, Relaxed))
-                    };
-                    shared
-                        .0
-                        .change(|turn| {
-                            fill(turn.bank());
-                            turn.stands()
-                        })
-                        .unwrap();
-                }
-            })
-        };
+        let resetter = beside(&shared, |shared| {
+            for number in 1..=2 {
+                let changed = shared.0.change(|turn| {
+                    shared.1[2 * turn.bank()..][..2].iter().for_each(|word| word.store(number, Relaxed));
+                    turn.stands()
+                });
+                changed.unwrap();
+            }
+        });
         let mut seen = (0, 0);
         let look = |bank: usize| {
             seen.0 = shared.1[2 * bank].load(Relaxed);

@@ -3,22 +3,13 @@
 use std::vec::Vec;
 
 use loom::sync::Arc;
-use loom::thread;
 
-use super::model;
+use super::{beside, model};
 use crate::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 
 fn histogram(exact: bool) -> Arc<DoubleHistogram> {
     let options = DoubleOptions { relative_error: 0.1, exact, ..DoubleOptions::default() };
     Arc::new(DoubleHistogram::new(&options).unwrap())
-}
-
-fn spawn(
-    histogram: &Arc<DoubleHistogram>,
-    work: impl Fn(&DoubleHistogram) + 'static,
-) -> thread::JoinHandle<()> {
-    let histogram = histogram.clone();
-    thread::spawn(move || work(&histogram))
 }
 
 fn collect(histogram: &DoubleHistogram, total: &mut DoubleSnapshot) -> u64 {
@@ -38,7 +29,7 @@ fn two_writers_create_the_same_row() {
     model(3, || {
         let histogram = histogram(false);
         let before = histogram.footprint();
-        let other = spawn(&histogram, |histogram| histogram.record(1.0));
+        let other = beside(&histogram, |histogram| histogram.record(1.0));
         histogram.record(1.9);
         other.join().unwrap();
         let mut total = DoubleSnapshot::new();
@@ -58,7 +49,7 @@ fn what_is_recorded_during_a_collection_is_in_this_interval_or_the_next() {
     model(3, || {
         let histogram = histogram(false);
         histogram.record(1.0);
-        let writer = spawn(&histogram, |histogram| {
+        let writer = beside(&histogram, |histogram| {
             histogram.record(1.0);
             histogram.record(1.9);
         });
@@ -77,7 +68,7 @@ fn a_late_writer_loses_nothing_over_several_intervals() {
     model(3, || {
         let histogram = histogram(false);
         histogram.record_n(1.0, 10);
-        let writer = spawn(&histogram, |histogram| histogram.record(1.0));
+        let writer = beside(&histogram, |histogram| histogram.record(1.0));
         let mut total = DoubleSnapshot::new();
         let mut seen = 0;
         for _ in 0..3 {
@@ -94,23 +85,14 @@ fn two_collectors_share_what_there_is() {
     model(3, || {
         let histogram = histogram(false);
         histogram.record_n(1.0, 2);
-        let seen = Arc::new(loom::sync::Mutex::new(0));
-        let (other_histogram, other_seen) = (histogram.clone(), seen.clone());
-        let other = thread::spawn(move || {
-            let mut snapshot = DoubleSnapshot::new();
-            if other_histogram.collect(&mut snapshot).is_ok() {
-                *other_seen.lock().unwrap() += snapshot.count();
-            }
-        });
-        let mut snapshot = DoubleSnapshot::new();
         // Busy is a valid result: then nothing was taken out.
-        if histogram.collect(&mut snapshot).is_ok() {
-            *seen.lock().unwrap() += snapshot.count();
-        }
-        other.join().unwrap();
-        let mut rest = DoubleSnapshot::new();
-        *seen.lock().unwrap() += collect(&histogram, &mut rest);
-        assert_eq!(*seen.lock().unwrap(), 2);
+        let try_to_collect = |histogram: &Arc<DoubleHistogram>| {
+            let mut snapshot = DoubleSnapshot::new();
+            if histogram.collect(&mut snapshot).is_ok() { snapshot.count() } else { 0 }
+        };
+        let other = beside(&histogram, try_to_collect);
+        let seen = try_to_collect(&histogram) + other.join().unwrap();
+        assert_eq!(seen + collect(&histogram, &mut DoubleSnapshot::new()), 2);
     });
 }
 
@@ -118,7 +100,7 @@ fn two_collectors_share_what_there_is() {
 fn exact_sums_go_with_their_counts() {
     model(3, || {
         let histogram = histogram(true);
-        let writer = spawn(&histogram, |histogram| histogram.record(-3.0));
+        let writer = beside(&histogram, |histogram| histogram.record(-3.0));
         let (mut total, mut snapshot) = (DoubleSnapshot::new(), DoubleSnapshot::new());
         histogram.collect(&mut snapshot).unwrap();
         let statistics = snapshot.statistics();

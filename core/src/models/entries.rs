@@ -2,16 +2,9 @@
 
 use loom::thread;
 
-use super::{counts, create, model, snapshot};
+use super::{beside, create, model, shared_counts};
 use crate::cells::kind::Mode;
-use crate::handle::shared::SharedHistogram;
-use crate::snapshot::snapshot::Since;
-
-fn counted(histogram: &SharedHistogram) -> (u64, u64) {
-    let mut snapshot = snapshot(*histogram.layout());
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
-    counts(&snapshot)
-}
+use crate::threads::tables;
 
 /// A thread has the entries of histograms that two other threads free, each of which makes the next one.
 #[test]
@@ -26,7 +19,7 @@ fn taken_again() {
                 drop(histogram);
                 let next = create(Mode::ThreadLocal, 64);
                 next.record(1);
-                crate::threads::tables::end();
+                tables::end();
                 next
             })
         });
@@ -35,8 +28,8 @@ fn taken_again() {
             histogram.record(0);
             histogram.record(1);
         }
-        assert_eq!(next.each_ref().map(counted), [(1, 2); 2]);
-        crate::threads::tables::end();
+        assert_eq!(next.each_ref().map(shared_counts), [(1, 2); 2]);
+        tables::end();
     });
 }
 
@@ -48,8 +41,8 @@ fn not_enough_for_all() {
         for _ in 0..2 {
             histograms.iter().for_each(|histogram| histogram.record(1));
         }
-        assert_eq!(histograms.each_ref().map(counted), [(0, 2); 3]);
-        crate::threads::tables::end();
+        assert_eq!(histograms.each_ref().map(shared_counts), [(0, 2); 3]);
+        tables::end();
     });
 }
 
@@ -58,16 +51,13 @@ fn not_enough_for_all() {
 fn a_record_after_the_end() {
     model(3, || {
         let histogram = create(Mode::ThreadLocal, 64);
-        let late = {
-            let histogram = histogram.clone();
-            thread::spawn(move || {
-                histogram.record(1);
-                crate::threads::tables::end();
-                histogram.record(1);
-            })
-        };
+        let late = beside(&histogram, |histogram| {
+            histogram.record(1);
+            tables::end();
+            histogram.record(1);
+        });
         histogram.recorder().unwrap().record(1);
         late.join().unwrap();
-        assert_eq!(counted(&histogram), (0, 3));
+        assert_eq!(shared_counts(&histogram), (0, 3));
     });
 }

@@ -15,9 +15,8 @@ use alloc::boxed::Box;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::cells::cell::Interlocked;
+use crate::cells::cell::{Counter, Interlocked, ManyWriters, Unguarded};
 use crate::cells::kind::Mode;
-use crate::cells::single_writer::Unguarded;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
 use crate::histograms::dense::Histogram;
@@ -26,6 +25,7 @@ use crate::platform::atomics::Ordering::Relaxed;
 use crate::platform::atomics::{AtomicU32, AtomicU64};
 use crate::platform::lock::Exclusive;
 use crate::snapshot::snapshot::{Counts, Since, Snapshot};
+use crate::snapshot::source::Source;
 
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     let runs = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
@@ -60,14 +60,46 @@ fn counts(snapshot: &Snapshot) -> (u64, u64) {
     (snapshot.count_at(0), snapshot.count_at(1))
 }
 
+/// The counts in a new snapshot.
+fn counts_since(source: &(impl Source + ?Sized), since: Since) -> (u64, u64) {
+    let mut snapshot = snapshot(*Source::layout(source));
+    snapshot.update(source, since).unwrap();
+    counts(&snapshot)
+}
+
+/// The same since the last reset.
+fn shared_counts(histogram: &SharedHistogram) -> (u64, u64) {
+    counts(&histogram.snapshot().unwrap())
+}
+
+/// Starts a thread that works on a shared value.
+fn beside<T: Clone + 'static, R: 'static>(
+    shared: &T,
+    work: impl FnOnce(&T) -> R + 'static,
+) -> thread::JoinHandle<R> {
+    let shared = shared.clone();
+    thread::spawn(move || work(&shared))
+}
+
+/// The same for a thread that ends as real ones do: its destructors run before it is joined.
+fn beside_until_its_end<T: Clone + 'static>(
+    shared: &T,
+    work: impl FnOnce(T) + 'static,
+) -> thread::JoinHandle<()> {
+    let shared = shared.clone();
+    thread::spawn(move || {
+        work(shared);
+        crate::threads::tables::end();
+    })
+}
+
 /// A thread that works on several words finds them as the last one left them.
 #[test]
 fn exclusive() {
     model(3, || {
         let shared = Arc::new((Exclusive::new(), AtomicU64::new(0), AtomicU64::new(0)));
         let others: [_; 2] = [1, 2].map(|number| {
-            let shared = shared.clone();
-            thread::spawn(move || {
+            beside(&shared, move |shared| {
                 let _ = shared.0.run(|| {
                     shared.1.store(number, Relaxed);
                     shared.2.store(number, Relaxed);
@@ -79,26 +111,27 @@ fn exclusive() {
     });
 }
 
+/// Two counters, and two banks of two.
 type Small<C, M> = Histogram<[C; 6], M>;
 
+fn small<C: Counter, M: ManyWriters>() -> Arc<Small<C, M>> {
+    Arc::new(Small::new(layout()))
+}
+
 /// Deltas add up to everything recorded, and no baseline is ahead of the counts that it is subtracted from.
-fn snapshot_against_writers_and_reset<M: crate::cells::cell::ManyWriters>(writers: u64) {
+fn snapshot_against_writers_and_reset<M: ManyWriters>(writers: u64) {
     model(2, move || {
-        let histogram = Arc::new(Small::<AtomicU64, M>::new(layout()));
+        let histogram = small::<AtomicU64, M>();
         let (mut monitor, mut since_reset) = (snapshot(layout()), snapshot(layout()));
         monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
         let threads = (0..writers).map(|value| {
-            let histogram = histogram.clone();
-            thread::spawn(move || {
+            beside(&histogram, move |histogram| {
                 histogram.record(0);
                 histogram.record(value);
             })
         });
         let mut threads: alloc::vec::Vec<_> = threads.collect();
-        threads.push({
-            let histogram = histogram.clone();
-            thread::spawn(move || histogram.reset().unwrap())
-        });
+        threads.push(beside(&histogram, |histogram| histogram.reset().unwrap()));
         if since_reset.update(&**histogram, Since::Reset).is_ok() {
             assert!(since_reset.counts().total <= 2 * writers);
         }
@@ -127,16 +160,13 @@ fn snapshot_against_two_writers_and_reset() {
 #[test]
 fn wrap_against_delta_and_reset() {
     model(4, || {
-        let histogram = Arc::new(Small::<AtomicU32, Interlocked>::new(layout()));
+        let histogram = small::<AtomicU32, Interlocked>();
         histogram.record_n(0, u32::MAX as u64);
         // Wraps are unambiguous as long as fewer than 2^32 events come between two reads of a cell.
         histogram.reset().unwrap();
         let mut monitor = snapshot(layout());
         monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
-        let writer = {
-            let histogram = histogram.clone();
-            thread::spawn(move || histogram.record(0))
-        };
+        let writer = beside(&histogram, |histogram| histogram.record(0));
         histogram.reset().unwrap();
         monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
         assert!(matches!(monitor.counts(), Counts { total: 0 | 1, lost: 0, .. }), "{:?}", monitor.counts());
@@ -149,23 +179,13 @@ fn wrap_against_delta_and_reset() {
     });
 }
 
-/// Starts a thread that ends as real ones do: its destructors run before it is joined.
-fn spawn(job: impl FnOnce() + 'static) -> thread::JoinHandle<()> {
-    thread::spawn(|| {
-        job();
-        crate::threads::tables::end();
-    })
-}
-
 /// Threads make their shards while a reader sums and a reset takes a baseline.
 #[test]
 fn lazily_created_shards() {
     model(4, || {
         let histogram = create(Mode::ThreadLocal, 64);
-        let writers: [_; 2] = [0, 1].map(|value| {
-            let histogram = histogram.clone();
-            spawn(move || histogram.record(value))
-        });
+        let writers: [_; 2] =
+            [0, 1].map(|value| beside_until_its_end(&histogram, move |histogram| histogram.record(value)));
         let mut monitor = snapshot(*histogram.layout());
         histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
         let first = monitor.counts().total;
@@ -186,20 +206,13 @@ fn lazily_created_shards() {
 fn shard_handed_over() {
     model(4, || {
         let histogram = create(Mode::ThreadLocal, 64);
-        let writers: [_; 2] = [(); 2].map(|()| {
-            let histogram = histogram.clone();
-            spawn(move || histogram.record(1))
-        });
+        let record = || beside_until_its_end(&histogram, |histogram| histogram.record(1));
+        let writers: [_; 2] = [(); 2].map(|()| record());
         writers.into_iter().for_each(|writer| writer.join().unwrap());
         let bytes = histogram.footprint();
-        {
-            let histogram = histogram.clone();
-            spawn(move || histogram.record(1)).join().unwrap();
-        }
+        record().join().unwrap();
         assert_eq!(histogram.footprint(), bytes, "the third had one of their shards");
-        let mut snapshot = snapshot(*histogram.layout());
-        histogram.update(&mut snapshot, Since::Reset).unwrap();
-        assert_eq!(counts(&snapshot), (0, 3));
+        assert_eq!(shared_counts(&histogram), (0, 3));
     });
 }
 
@@ -209,21 +222,16 @@ fn recorder_hands_over() {
     model(4, || {
         let histogram = create(Mode::ThreadLocal, 64);
         let mut recorder = histogram.recorder().unwrap();
-        let other = {
-            let histogram = histogram.clone();
-            spawn(move || {
-                histogram.record(1);
-                histogram.record(1);
-            })
-        };
+        let other = beside_until_its_end(&histogram, |histogram| {
+            histogram.record(1);
+            histogram.record(1);
+        });
         recorder.record(1);
         drop(recorder);
         let mut recorder = histogram.recorder().unwrap();
         recorder.record(1);
         other.join().unwrap();
-        let mut snapshot = snapshot(*histogram.layout());
-        histogram.update(&mut snapshot, Since::Reset).unwrap();
-        assert_eq!(counts(&snapshot), (0, 4));
+        assert_eq!(shared_counts(&histogram), (0, 4));
     });
 }
 
@@ -232,19 +240,14 @@ fn recorder_hands_over() {
 fn histogram_freed_while_a_thread_ends() {
     model(4, || {
         let histogram = create(Mode::ThreadLocal, 64);
-        let writer = {
-            let histogram = histogram.clone();
-            spawn(move || {
-                histogram.record(1);
-                drop(histogram);
-            })
-        };
+        let writer = beside_until_its_end(&histogram, |histogram| {
+            histogram.record(1);
+            drop(histogram);
+        });
         drop(histogram);
         let next = create(Mode::ThreadLocal, 64);
         next.recorder().unwrap().record(0);
         writer.join().unwrap();
-        let mut snapshot = snapshot(*next.layout());
-        next.update(&mut snapshot, Since::Reset).unwrap();
-        assert_eq!(counts(&snapshot), (1, 0));
+        assert_eq!(shared_counts(&next), (1, 0));
     });
 }

@@ -1,30 +1,21 @@
 //! Shards of CPUs, which threads make when they first run on a CPU.
 
-use loom::thread;
-
 use super::*;
 use crate::platform::rseq::run_on;
 
 /// Two threads, on the given CPUs. Each records once, perhaps before the CPU has a shard, and then once more.
-fn two_threads(cpus: [usize; 2], beside: impl FnOnce(&SharedHistogram)) -> SharedHistogram {
+fn two_threads(cpus: [usize; 2], meanwhile: impl FnOnce(&SharedHistogram)) -> SharedHistogram {
     let histogram = create(Mode::PerCpu, 64);
     let threads = cpus.map(|cpu| {
-        let histogram = histogram.clone();
-        thread::spawn(move || {
+        beside(&histogram, move |histogram| {
             run_on(cpu);
             histogram.record(0);
             histogram.record(1);
         })
     });
-    beside(&histogram);
+    meanwhile(&histogram);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     histogram
-}
-
-fn total(histogram: &SharedHistogram, since: Since) -> (u64, u64) {
-    let mut snapshot = snapshot(*histogram.layout());
-    histogram.update(&mut snapshot, since).unwrap();
-    counts(&snapshot)
 }
 
 /// A thread that comes to a CPU at the same time as another uses the other's shard, and its records there are found.
@@ -32,7 +23,7 @@ fn total(histogram: &SharedHistogram, since: Since) -> (u64, u64) {
 fn a_shard_is_made_once() {
     model(3, || {
         let histogram = two_threads([0, 0], |_| ());
-        assert_eq!(total(&histogram, Since::Reset), (2, 2));
+        assert_eq!(shared_counts(&histogram), (2, 2));
         run_on(0);
         let other = create(Mode::PerCpu, 64);
         other.record(0);
@@ -63,9 +54,9 @@ fn a_shard_is_found_whole() {
 fn reset_beside_a_first_touch() {
     model(2, || {
         let histogram = two_threads([0, 1], |histogram| histogram.reset().unwrap());
-        let (zeros, ones) = total(&histogram, Since::Reset);
+        let (zeros, ones) = shared_counts(&histogram);
         assert!(zeros <= 2 && ones <= 2);
         histogram.reset().unwrap();
-        assert_eq!(total(&histogram, Since::Reset), (0, 0));
+        assert_eq!(shared_counts(&histogram), (0, 0));
     });
 }

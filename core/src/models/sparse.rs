@@ -1,23 +1,15 @@
 //! Sparse histograms: chunks made by several threads at once, beside readers and resets.
 
-use loom::thread;
-
-use super::model;
-use crate::cells::kind::Mode;
+use super::{beside, model, snapshot};
 use crate::cells::kind::Storage;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
 use crate::snapshot::snapshot::{Since, Snapshot};
 
 fn histogram() -> SharedHistogram {
-    SharedHistogram::create(&Options {
-        mode: Mode::Interlocked,
-        storage: Storage::Sparse,
-        relative_error: 0.1,
-        max_trackable: 100,
-        ..Options::default()
-    })
-    .unwrap()
+    let options =
+        Options { storage: Storage::Sparse, relative_error: 0.1, max_trackable: 100, ..Options::default() };
+    SharedHistogram::create(&options).unwrap()
 }
 
 fn total(histogram: &SharedHistogram, snapshot: &mut Snapshot, since: Since) -> u64 {
@@ -30,11 +22,8 @@ fn total(histogram: &SharedHistogram, snapshot: &mut Snapshot, since: Since) -> 
 fn two_writers_create_the_same_chunk() {
     model(3, || {
         let histogram = histogram();
-        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-        let other = {
-            let histogram = histogram.clone();
-            thread::spawn(move || histogram.record(5))
-        };
+        let mut snapshot = snapshot(*histogram.layout());
+        let other = beside(&histogram, |histogram| histogram.record(5));
         histogram.record(5);
         histogram.record(6);
         // A reader beside them sees some of it.
@@ -53,23 +42,20 @@ fn two_writers_create_the_same_chunk() {
 fn a_first_touch_is_on_one_side_of_a_reset() {
     model(3, || {
         let histogram = histogram();
-        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        let mut since_reset = snapshot(*histogram.layout());
         histogram.record(5);
-        let writer = {
-            let histogram = histogram.clone();
-            thread::spawn(move || {
-                histogram.record(5);
-                histogram.record(90);
-            })
-        };
+        let writer = beside(&histogram, |histogram| {
+            histogram.record(5);
+            histogram.record(90);
+        });
         histogram.reset().unwrap();
-        let seen = total(&histogram, &mut snapshot, Since::Reset);
-        assert!(seen <= 2, "what was recorded before is gone");
+        let before = total(&histogram, &mut since_reset, Since::Reset);
+        assert!(before <= 2, "what was recorded before is gone");
         writer.join().unwrap();
-        let (before, after) = (seen, total(&histogram, &mut snapshot, Since::Reset));
+        let after = total(&histogram, &mut since_reset, Since::Reset);
         assert!(after >= before && after <= 2);
         // The counts that the reset removed and the later ones are all that was recorded.
-        let mut fresh = Snapshot::boxed(*histogram.layout()).unwrap();
+        let mut fresh = snapshot(*histogram.layout());
         histogram.reset().unwrap();
         assert_eq!(total(&histogram, &mut fresh, Since::Reset), 0);
         histogram.record(5);
@@ -81,16 +67,13 @@ fn a_first_touch_is_on_one_side_of_a_reset() {
 fn deltas_add_up_beside_a_first_touch_and_a_reset() {
     model(3, || {
         let histogram = histogram();
-        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        let mut snapshot = snapshot(*histogram.layout());
         let mut seen = total(&histogram, &mut snapshot, Since::PreviousUpdate);
-        let writer = {
-            let histogram = histogram.clone();
-            thread::spawn(move || {
-                histogram.record(5);
-                histogram.reset().unwrap();
-                histogram.record(90);
-            })
-        };
+        let writer = beside(&histogram, |histogram| {
+            histogram.record(5);
+            histogram.reset().unwrap();
+            histogram.record(90);
+        });
         histogram.record(6);
         seen += total(&histogram, &mut snapshot, Since::PreviousUpdate);
         writer.join().unwrap();

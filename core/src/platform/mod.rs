@@ -1,5 +1,7 @@
 //! Services of the target and the system: atomics, memory, locks, and a way to distinguish threads.
 
+#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+mod affinity;
 pub(crate) mod atomics;
 pub(crate) mod banks;
 #[cfg(feature = "alloc")]
@@ -17,5 +19,4 @@ pub(crate) mod process;
 pub(crate) mod references;
 #[cfg(feature = "alloc")]
 pub(crate) mod rseq;
-pub(crate) mod stack_hash;
 pub(crate) mod stripe;

@@ -164,14 +164,14 @@ mod chosen {
     /// threads have no areas. The result is always the same.
     pub(crate) fn cpus() -> usize {
         match CPUS.load(Relaxed) {
-            0 => look(),
+            0 => find_cpus(),
             known => known - 1,
         }
     }
 
     /// Several threads may call this, and get the same result.
     #[cold]
-    fn look() -> usize {
+    fn find_cpus() -> usize {
         const NUMBER_CONFIGURED: c_int = 83;
         /// More CPUs than any kernel is configured for.
         const MOST: c_long = 1 << 16;

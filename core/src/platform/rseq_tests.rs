@@ -9,6 +9,7 @@ use std::{eprintln, thread};
 
 use super::chosen::{AREA, sequence};
 use super::*;
+use crate::platform::affinity::{allowed, pin};
 use crate::platform::atomics::Ordering::Relaxed;
 
 /// Adds one so slowly that other threads run in between. The addition is a load, a pause, and a store.
@@ -41,7 +42,7 @@ macro_rules! widened {
     };
 }
 widened!(count_slowly, "mov qword ptr fs:[{area} + 8], {shard}");
-widened!(count_untold, "");
+widened!(count_unregistered, "");
 
 /// Returns whether there are areas here; prints a message if not.
 fn is_there() -> bool {
@@ -50,25 +51,6 @@ fn is_there() -> bool {
         return false;
     }
     true
-}
-
-/// Returns the CPUs that this process may run on.
-fn allowed() -> Vec<usize> {
-    // SAFETY: a set of CPUs can be all zeros, and the system fills it.
-    unsafe {
-        let mut set: libc::cpu_set_t = core::mem::zeroed();
-        libc::sched_getaffinity(0, size_of_val(&set), &mut set);
-        (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &set)).collect()
-    }
-}
-
-fn pin(cpu: usize) {
-    // SAFETY: as above, for the calling thread.
-    unsafe {
-        let mut set: libc::cpu_set_t = core::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &set), 0);
-    }
 }
 
 /// Unregisters the calling thread's area, as for a thread that never had one.
@@ -168,9 +150,9 @@ fn nothing_is_lost_in_a_wide_window() {
 /// The control, without which the tests above prove nothing. Eight threads on two CPUs must meet in windows that take
 /// nearly all of their time.
 #[test]
-fn what_the_kernel_is_not_told_of_is_lost() {
+fn unregistered_sequences_lose_additions() {
     if is_there() {
-        let (counted, found) = meet(8, 4_000, count_untold);
+        let (counted, found) = meet(8, 4_000, count_unregistered);
         assert!(found < counted, "{found} of {counted}");
     }
 }
@@ -219,15 +201,15 @@ fn what_is_interrupted_adds_nothing() {
     }
     let shards = Shards::new();
     // SAFETY: the shards have this many cells.
-    let [one, several, untold] = step_through(|| unsafe {
-        [count(&shards.0, 0), add(&shards.0, 0, 2) != Added::Not, count_untold(&shards.0, 0)]
+    let [one, several, unregistered] = step_through(|| unsafe {
+        [count(&shards.0, 0), add(&shards.0, 0, 2) != Added::Not, count_unregistered(&shards.0, 0)]
     });
-    assert_eq!([one, several, untold], [false, false, true]);
+    assert_eq!([one, several, unregistered], [false, false, true]);
     assert_eq!(shards.total(), 1);
 }
 
 #[test]
-fn a_wrap_is_told() {
+fn a_wrap_is_reported() {
     if !is_there() {
         return;
     }

@@ -14,7 +14,7 @@ use crate::snapshot::snapshot::Snapshot;
 
 /// Reports the missing values below a recorded one, and how often each is missing. If there are more of them than
 /// buckets below `value`, they come by bucket, in closed form, so the number of counters bounds the work.
-pub(crate) fn missing_values(layout: &Layout, value: u64, interval: u64, mut tell: impl FnMut(u64, u64)) {
+pub(crate) fn missing_values(layout: &Layout, value: u64, interval: u64, mut add: impl FnMut(u64, u64)) {
     if interval == 0 || value <= interval {
         return;
     }
@@ -24,31 +24,31 @@ pub(crate) fn missing_values(layout: &Layout, value: u64, interval: u64, mut tel
         layout.bucket_of(value.min(layout.highest_recordable())).map_or(0, |top| top.storage_index + 1);
     if number <= in_range {
         for k in 1..=number {
-            tell(value - k * interval, 1);
+            add(value - k * interval, 1);
         }
         return;
     }
     // Returns how many missing values are at least `bound`.
     let at_least = |bound: u64| if bound > value { 0 } else { ((value - bound) / interval).min(number) };
-    let mut told = 0;
-    let mut told_up_to = |upto: u64, representative: u64, tell: &mut dyn FnMut(u64, u64)| {
-        if upto > told {
-            tell(representative, upto - told);
-            told = upto;
+    let mut added = 0;
+    let mut add_up_to = |upto: u64, representative: u64, add: &mut dyn FnMut(u64, u64)| {
+        if upto > added {
+            add(representative, upto - added);
+            added = upto;
         }
     };
     // In this order: above the range, the buckets from the top down, below the range.
     if layout.highest_recordable() < value {
-        told_up_to(at_least(layout.highest_recordable() + 1), value, &mut tell);
+        add_up_to(at_least(layout.highest_recordable() + 1), value, &mut add);
     }
     for index in (0..in_range).rev() {
         let bucket = layout.bucket_at(index);
         if bucket.upper < interval {
             break;
         }
-        told_up_to(at_least(bucket.lower), bucket.lower, &mut tell);
+        add_up_to(at_least(bucket.lower), bucket.lower, &mut add);
     }
-    told_up_to(number, layout.lowest_recordable().saturating_sub(1), &mut tell);
+    add_up_to(number, layout.lowest_recordable().saturating_sub(1), &mut add);
 }
 
 /// The limit of the work: some seconds.
@@ -151,14 +151,14 @@ mod tests {
                 *expected.entry(layout.bucket_of(value).map(|b| b.storage_index).ok_or(layout.is_below(value)))
                     .or_insert(0) += 1;
             }
-            let mut told = std::collections::BTreeMap::new();
+            let mut reported = std::collections::BTreeMap::new();
             let mut calls = 0;
             missing_values(&layout, value, interval, |value, times| {
-                *told.entry(layout.bucket_of(value).map(|b| b.storage_index).ok_or(layout.is_below(value)))
+                *reported.entry(layout.bucket_of(value).map(|b| b.storage_index).ok_or(layout.is_below(value)))
                     .or_insert(0) += times;
                 calls += 1;
             });
-            prop_assert_eq!(told, expected);
+            prop_assert_eq!(reported, expected);
             prop_assert!(calls <= layout.length() + 2);
         }
 

@@ -5,10 +5,10 @@
 //! the error of the coarser layout. A midpoint out of range is an underflow or overflow.
 
 use crate::error::{Error, Result};
-use crate::layout::bucket::{Bucket, ValueSelection};
+use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
-use crate::snapshot::rewrite::Rewrite;
 use crate::snapshot::snapshot::Snapshot;
+use crate::snapshot::spread::{Part, spread};
 
 /// What happened to the counts that were added or subtracted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,54 +31,50 @@ impl Merged {
     }
 }
 
-/// The place that a bucket's count goes to.
-enum Place {
-    In(usize),
-    Below,
-    Above,
+/// How the counts of buckets are placed in another layout.
+#[derive(Clone, Copy)]
+pub(crate) enum Rule {
+    /// Each goes, whole, to the bucket of this value.
+    Whole(ValueSelection),
+    /// Each is divided in proportion: see [`spread`].
+    Spread,
 }
 
-/// `by` selects the value of a bucket that decides.
-fn place_of(layout: &Layout, bucket: &Bucket, by: ValueSelection) -> Place {
-    let value = bucket.equivalent_value(by);
-    let index = layout.storage_index(value);
-    if layout.contains(index) {
-        Place::In(index as usize)
-    } else if layout.is_below(value) {
-        Place::Below
-    } else {
-        Place::Above
-    }
-}
-
-/// Adds to one of the reported parts.
-fn put(part: &mut u64, count: u64) {
-    *part = part.saturating_add(count);
-}
-
-/// A snapshot that others are merged into, and the report about their counts.
-pub(crate) struct Merging<'a, 's> {
-    counts: &'a mut Rewrite<'s>,
-    merged: Merged,
-}
-
-impl Merging<'_, '_> {
-    /// Adds a count from a bucket of width `step` to the bucket at a valid index.
-    pub(crate) fn put_in(&mut self, index: usize, count: u64, step: u64) {
-        let lost = self.counts.add(index, count.into()).unwrap_or(count.into()) as u64;
-        if self.counts.layout().bucket_at(index as u64).step < step {
-            put(&mut self.merged.refined, count - lost);
+/// Reports where a layout has the counts of another snapshot, in ascending order. `add` returns how much of a part does
+/// not fit.
+pub(crate) fn place(
+    layout: &Layout,
+    other: &Snapshot,
+    rule: Rule,
+    mut add: impl FnMut(Part, u64) -> u64,
+) -> Merged {
+    let mut merged = Merged::default();
+    for bucket in other.recorded_buckets() {
+        let mut add_part = |part, count| {
+            let lost = add(part, count);
+            merged.lost = merged.lost.saturating_add(lost);
+            let reported = match part {
+                Part::In(index) if layout.bucket_at(index).step < bucket.step => &mut merged.refined,
+                Part::In(_) => return,
+                Part::Below => &mut merged.underflow,
+                Part::Above => &mut merged.overflow,
+            };
+            *reported = reported.saturating_add(count - lost);
+        };
+        match rule {
+            Rule::Whole(selection) => {
+                let value = bucket.equivalent_value(selection);
+                let part = match layout.storage_index(value) {
+                    index if layout.contains(index) => Part::In(index),
+                    _ if layout.is_below(value) => Part::Below,
+                    _ => Part::Above,
+                };
+                add_part(part, bucket.count);
+            }
+            Rule::Spread => spread(layout, &bucket, add_part),
         }
-        put(&mut self.merged.lost, lost);
     }
-
-    pub(crate) fn put_below(&mut self, count: u64) {
-        put(&mut self.merged.underflow, count);
-    }
-
-    pub(crate) fn put_above(&mut self, count: u64) {
-        put(&mut self.merged.overflow, count);
-    }
+    merged
 }
 
 impl Snapshot {
@@ -89,42 +85,37 @@ impl Snapshot {
     /// here (blocks no larger and the unit no smaller): the result depends neither on the order nor on earlier merges.
     /// A finer layout gets each count in one of its buckets.
     pub fn merge(&mut self, other: &Snapshot) -> Merged {
-        self.merge_values(other, ValueSelection::Midpoint)
+        self.merge_by(other, Rule::Whole(ValueSelection::Midpoint))
     }
 
     /// Does the same as [`Snapshot::merge`], but each bucket's count goes to the bucket of its smallest value, as in
     /// the `add` of every HdrHistogram. It is exact in the same cases, and sums of the intervals of a log equal theirs.
     pub fn merge_low_ends(&mut self, other: &Snapshot) -> Merged {
-        self.merge_values(other, ValueSelection::Lower)
+        self.merge_by(other, Rule::Whole(ValueSelection::Lower))
     }
 
-    fn merge_values(&mut self, other: &Snapshot, by: ValueSelection) -> Merged {
-        if self.layout().same_counters(other.layout()) {
-            return self.merge_by(other, |merging| {
-                for (index, count) in other.recorded_counts() {
-                    let lost = merging.counts.add(index, count.into()).unwrap_or(count.into());
-                    put(&mut merging.merged.lost, lost as u64);
-                }
-            });
-        }
+    /// Does the same as [`Snapshot::merge`], but divides a bucket's count in proportion among the overlapping buckets
+    /// here, and so is the part beyond the range.
+    ///
+    /// Rounding loses no count. The order of merges changes the result by at most one count for each border of a
+    /// bucket.
+    pub fn merge_spreading(&mut self, other: &Snapshot) -> Merged {
+        self.merge_by(other, Rule::Spread)
+    }
+
+    fn merge_by(&mut self, other: &Snapshot, rule: Rule) -> Merged {
         let layout = *self.layout();
-        self.merge_by(other, |merging| {
-            for bucket in other.recorded_buckets() {
-                match place_of(&layout, &bucket, by) {
-                    Place::In(index) => merging.put_in(index, bucket.count, bucket.step),
-                    Place::Below => merging.put_below(bucket.count),
-                    Place::Above => merging.put_above(bucket.count),
-                }
-            }
-        })
-    }
-
-    /// Adds all counts of another snapshot; `put_all` adds those of its buckets.
-    pub(crate) fn merge_by(&mut self, other: &Snapshot, put_all: impl FnOnce(&mut Merging)) -> Merged {
         self.rewrite(|counts| {
-            let mut merging = Merging { counts, merged: Merged::default() };
-            put_all(&mut merging);
-            let Merging { counts, merged } = merging;
+            let mut add = |index, count: u64| counts.add(index, count.into()).unwrap_or(0) as u64;
+            let merged = if layout.same_counters(other.layout()) {
+                let lost = other.recorded_counts().map(|(index, count)| add(index, count));
+                Merged { lost: lost.fold(0, u64::saturating_add), ..Merged::default() }
+            } else {
+                place(&layout, other, rule, |part, count| match part {
+                    Part::In(index) => add(index as usize, count),
+                    Part::Below | Part::Above => 0,
+                })
+            };
             let theirs = other.counts();
             for (ours, theirs, placed) in [
                 (&mut counts.underflow, theirs.underflow, merged.underflow),
@@ -142,61 +133,37 @@ impl Snapshot {
     ///
     /// Fails with [`Error::InvalidArgument`], with nothing changed, if there are too few counts here.
     pub fn subtract(&mut self, other: &Snapshot) -> Result<Merged> {
-        let merged = self.check_subtraction(other)?;
-        let layout = *self.layout();
-        self.rewrite(|counts| {
-            for bucket in other.recorded_buckets() {
-                if let Place::In(index) = place_of(&layout, &bucket, ValueSelection::Midpoint) {
-                    counts.take(index, bucket.count);
-                }
+        let (layout, rule) = (*self.layout(), Rule::Whole(ValueSelection::Midpoint));
+        // Parts come in ascending order, so those of the same bucket come together.
+        let (mut last, mut taken, mut is_enough) = (u64::MAX, 0, true);
+        let merged = place(&layout, other, rule, |part, count| {
+            if let Part::In(index) = part {
+                taken = u128::from(count) + if index == last { taken } else { 0 };
+                last = index;
+                is_enough &= taken <= self.count_at(index as usize).into();
             }
-            let theirs = other.counts();
-            for (ours, theirs, placed) in [
-                (&mut counts.underflow, theirs.underflow, merged.underflow),
-                (&mut counts.overflow, theirs.overflow, merged.overflow),
-                (&mut counts.lost, theirs.lost, 0),
-            ] {
-                // This was checked. A tally at the limit stays a lower bound.
-                if *ours != u64::MAX {
-                    *ours -= theirs + placed;
-                }
-            }
+            0
         });
-        Ok(merged)
-    }
-
-    /// Checks that there are enough counts to subtract, and reports where they go.
-    fn check_subtraction(&self, other: &Snapshot) -> Result<Merged> {
-        let mut merged = Merged::default();
-        // Buckets come in ascending order, so those with the same destination come together.
-        let mut at = (usize::MAX, 0u64);
-        for bucket in other.recorded_buckets() {
-            match place_of(self.layout(), &bucket, ValueSelection::Midpoint) {
-                Place::In(index) => {
-                    let so_far = if at.0 == index { at.1 } else { 0 };
-                    let taken = so_far.checked_add(bucket.count).ok_or(Error::InvalidArgument)?;
-                    if taken > self.count_at(index) {
-                        return Err(Error::InvalidArgument);
-                    }
-                    at = (index, taken);
-                    if self.layout().bucket_at(index as u64).step < bucket.step {
-                        merged.refined = merged.refined.saturating_add(bucket.count);
-                    }
-                }
-                Place::Below => merged.underflow = merged.underflow.saturating_add(bucket.count),
-                Place::Above => merged.overflow = merged.overflow.saturating_add(bucket.count),
-            }
-        }
         let (ours, theirs) = (self.counts(), other.counts());
-        for (ours, theirs, placed) in [
-            (ours.underflow, theirs.underflow, merged.underflow),
-            (ours.overflow, theirs.overflow, merged.overflow),
-            (ours.lost, theirs.lost, 0),
-        ] {
-            if theirs.saturating_add(placed) > ours {
-                return Err(Error::InvalidArgument);
-            }
+        let beside = [
+            (ours.underflow, theirs.underflow.saturating_add(merged.underflow)),
+            (ours.overflow, theirs.overflow.saturating_add(merged.overflow)),
+            (ours.lost, theirs.lost),
+        ];
+        if !is_enough || beside.iter().any(|(ours, theirs)| theirs > ours) {
+            return Err(Error::InvalidArgument);
         }
+        // A tally at the limit stays a lower bound.
+        let rest = beside.map(|(ours, theirs)| if ours == u64::MAX { ours } else { ours - theirs });
+        self.rewrite(|counts| {
+            place(&layout, other, rule, |part, count| {
+                if let Part::In(index) = part {
+                    counts.take(index as usize, count);
+                }
+                0
+            });
+            [counts.underflow, counts.overflow, counts.lost] = rest;
+        });
         Ok(merged)
     }
 }
@@ -241,35 +208,39 @@ pub(crate) mod tests {
     }
 
     fn layout(scales: core::ops::RangeInclusive<u32>) -> impl Strategy<Value = Layout> {
-        (scales, value(), value()).prop_filter_map("empty or large", |(scale, a, b)| {
-            Layout::with_scale(scale, a.min(b), a.max(b)).ok().filter(|layout| layout.length() < 1 << 18)
+        (scales, value(), value(), 0u32..20).prop_filter_map("empty or large", |(scale, a, b, unit)| {
+            let layout = Layout::with_scale(scale, a.min(b), a.max(b)).ok()?;
+            Some(layout.with_unit(unit).unwrap_or(layout)).filter(|layout| layout.length() < 1 << 18)
         })
     }
 
     proptest! {
+        /// Each count goes where one value of its bucket is, which is within the error.
         #[test]
-        fn finer_buckets_get_what_is_within_the_error(
+        fn counts_go_where_one_value_is(
             layout in layout(0..=MAX_SCALE), other in layout(0..=MAX_SCALE), values in values()
         ) {
             let source = snapshot(other, &values);
-            let mut target = snapshot(layout, &[]);
-            let merged = target.merge(&source);
-            let mut expected = Vec::new();
-            let mut refined = 0;
-            for bucket in source.recorded_buckets() {
-                let value = bucket.equivalent_value(ValueSelection::Midpoint);
-                expected.push((value, bucket.count));
-                if layout.bucket_of(value).is_some_and(|place| place.step < bucket.step) {
-                    refined += bucket.count;
+            let merges = [Snapshot::merge, Snapshot::merge_low_ends];
+            for (merge, selection) in merges.into_iter().zip([ValueSelection::Midpoint, ValueSelection::Lower]) {
+                let mut target = snapshot(layout, &[]);
+                let merged = merge(&mut target, &source);
+                let (mut expected, mut refined) = (Vec::new(), 0);
+                for bucket in source.recorded_buckets() {
+                    let value = bucket.equivalent_value(selection);
+                    expected.push((value, bucket.count));
+                    if layout.bucket_of(value).is_some_and(|place| place.step < bucket.step) {
+                        refined += bucket.count;
+                    }
                 }
+                let mut expected = contents(&snapshot(layout, &expected));
+                expected.1.underflow += source.counts().underflow;
+                expected.1.overflow += source.counts().overflow;
+                prop_assert_eq!(contents(&target), expected);
+                prop_assert_eq!(merged.refined, if layout.same_counters(&other) { 0 } else { refined });
+                let total = |counts: Counts| counts.total + counts.underflow + counts.overflow + counts.lost;
+                prop_assert_eq!(total(target.counts()), total(source.counts()), "nothing vanishes");
             }
-            let mut expected = contents(&snapshot(layout, &expected));
-            expected.1.underflow += source.counts().underflow;
-            expected.1.overflow += source.counts().overflow;
-            prop_assert_eq!(contents(&target), expected);
-            prop_assert_eq!(merged.refined, refined);
-            let total = |counts: Counts| counts.total + counts.underflow + counts.overflow + counts.lost;
-            prop_assert_eq!(total(target.counts()), total(source.counts()), "nothing vanishes");
         }
 
         #[test]
@@ -296,7 +267,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_full_bucket_loses_and_tells() {
+    fn a_full_bucket_reports_what_it_loses() {
         let layout = Layout::with_scale(2, 0, 100).unwrap();
         for other in [layout, Layout::with_scale(3, 0, 100).unwrap()] {
             let mut target = snapshot(layout, &[(5, u64::MAX - 1)]);

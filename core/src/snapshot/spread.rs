@@ -1,13 +1,11 @@
 //! Adds the counts of another layout in proportion to the overlap of its buckets with those here.
 //!
-//! [`Snapshot::merge`] puts each bucket's count, whole, into the bucket of its midpoint. If the buckets here are finer,
+//! [`merge`](crate::Snapshot::merge) puts each bucket's count, whole, into the bucket of its midpoint. If the buckets here are finer,
 //! that leaves spikes and gaps; spreading assumes instead that values lie evenly in their bucket. Either way no value
 //! moves further than the width of its bucket.
 
 use crate::layout::bucket::Bucket;
 use crate::layout::layout::Layout;
-use crate::snapshot::merge::Merged;
-use crate::snapshot::snapshot::Snapshot;
 
 /// The destination of a part of a bucket's count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,23 +18,23 @@ pub(crate) enum Part {
 /// Divides a bucket's count among the buckets of a layout, in proportion to how many of its values they have. Each
 /// border between two of them is rounded separately, so the parts add up to the count: nothing is lost, and a single
 /// count goes to the middle.
-pub(crate) fn spread(layout: &Layout, bucket: &Bucket, mut tell: impl FnMut(Part, u64)) {
+pub(crate) fn spread(layout: &Layout, bucket: &Bucket, mut add: impl FnMut(Part, u64)) {
     let (lowest, highest) = (layout.lowest_recordable(), layout.highest_recordable());
-    let mut told = 0;
+    let mut added = 0;
     // Reports how much of the count lies in the first `width` values and was not reported yet.
-    let mut tell_up_to = |part: Part, width: u64| {
+    let mut add_up_to = |part: Part, width: u64| {
         let (count, step) = (u128::from(bucket.count), u128::from(bucket.step));
         // This is at most 2^64 * 2^63 + 2^62.
         let upto = ((count * u128::from(width) + step / 2) / step) as u64;
-        if upto > told {
-            tell(part, upto - told);
-            told = upto;
+        if upto > added {
+            add(part, upto - added);
+            added = upto;
         }
-        told < bucket.count
+        added < bucket.count
     };
     if bucket.lower < lowest {
         let width = if bucket.upper < lowest { bucket.step } else { lowest - bucket.lower };
-        if !tell_up_to(Part::Below, width) {
+        if !add_up_to(Part::Below, width) {
             return;
         }
     }
@@ -45,35 +43,12 @@ pub(crate) fn spread(layout: &Layout, bucket: &Bucket, mut tell: impl FnMut(Part
         let last = layout.storage_index(bucket.upper.min(highest));
         for index in first..=last {
             let end = layout.bucket_at(index).upper.min(bucket.upper);
-            if !tell_up_to(Part::In(index), end - bucket.lower + 1) {
+            if !add_up_to(Part::In(index), end - bucket.lower + 1) {
                 return;
             }
         }
     }
-    tell_up_to(Part::Above, bucket.step);
-}
-
-impl Snapshot {
-    /// Does the same as [`Snapshot::merge`], but divides a bucket's count in proportion among the overlapping buckets
-    /// here, and so is the part beyond the range.
-    ///
-    /// Rounding loses no count. The order of merges changes the result by at most one count for each border of a
-    /// bucket.
-    pub fn merge_spreading(&mut self, other: &Snapshot) -> Merged {
-        if self.layout().same_counters(other.layout()) {
-            return self.merge(other);
-        }
-        let layout = *self.layout();
-        self.merge_by(other, |merging| {
-            for bucket in other.recorded_buckets() {
-                spread(&layout, &bucket, |part, count| match part {
-                    Part::In(index) => merging.put_in(index as usize, count, bucket.step),
-                    Part::Below => merging.put_below(count),
-                    Part::Above => merging.put_above(count),
-                });
-            }
-        })
-    }
+    add_up_to(Part::Above, bucket.step);
 }
 
 #[cfg(all(test, not(loom)))]

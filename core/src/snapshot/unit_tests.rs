@@ -4,6 +4,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
+use crate::error::Error;
 use crate::histograms::dense::Histogram;
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::{Layout, SCALES_OF_DIGITS as SCALES};
@@ -21,7 +22,7 @@ fn values() -> impl Strategy<Value = Vec<(u64, u64)>> {
 }
 
 /// Returns a layout with HdrHistogram's digits and a unit, if it has few enough counters for a quick test.
-fn layout_of(digits: usize, unit: u32, max: u64) -> Option<Layout> {
+fn layout_with_unit(digits: usize, unit: u32, max: u64) -> Option<Layout> {
     let layout = Layout::with_scale(SCALES[digits], 0, max).ok()?.with_unit(unit).ok()?;
     (layout.length() < 1 << 19).then_some(layout)
 }
@@ -32,9 +33,7 @@ const MAX: u64 = u64::MAX >> 3;
 proptest! {
     #[test]
     fn as_without_a_unit_of_shifted_values(digits in 0usize..5, unit in 1u32..41, values in values(), rank in 0.0..100.0f64) {
-        let layout = layout_of(digits, unit, MAX);
-        prop_assume!(layout.is_some());
-        let layout = layout.unwrap();
+        let Some(layout) = layout_with_unit(digits, unit, MAX) else { return Ok(()) };
         let shifted: Vec<(u64, u64)> = values.iter().map(|&(value, count)| (value >> unit, count)).collect();
         let without = snapshot(Layout::with_scale(SCALES[digits], 0, MAX >> unit).unwrap(), &shifted);
         let with = snapshot(layout, &values);
@@ -68,7 +67,7 @@ proptest! {
     fn merges_conserve_counts(
         from in (0usize..5, 0u32..41), to in (0usize..5, 0u32..41), values in values(), max in prop_oneof![Just(MAX), 1000u64..1 << 50]
     ) {
-        let layouts = (layout_of(from.0, from.1, MAX), layout_of(to.0, to.1, max));
+        let layouts = (layout_with_unit(from.0, from.1, MAX), layout_with_unit(to.0, to.1, max));
         let (Some(from), Some(to)) = layouts else { return Ok(()) };
         let source = snapshot(from, &values);
         let count: u64 = values.iter().map(|(_, count)| count).sum();
@@ -91,42 +90,10 @@ proptest! {
             }
         }
     }
-
-    /// The result is as if the smallest values had been recorded. It is exact if midpoints are, and then both agree.
-    #[test]
-    fn low_ends_are_where_lowest_values_are(
-        from in (0usize..5, 0u32..41), to in (0usize..5, 0u32..41), values in values(), range in (0u64..1 << 30, 1u64..1 << 50)
-    ) {
-        let (Some(from), Some(to)) = (layout_of(from.0, from.1, MAX), layout_of(to.0, to.1, MAX)) else { return Ok(()) };
-        let source = snapshot(from, &values);
-        let lowest: Vec<_> = source.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).collect();
-        let narrow = to.with_range(range.0, range.0 + range.1).unwrap_or(to);
-        for to in [to, narrow] {
-            let mut target = Snapshot::boxed_alone(to).unwrap();
-            let merged = target.merge_low_ends(&source);
-            let expected = snapshot(to, &lowest);
-            prop_assert_eq!(buckets(&target), buckets(&expected));
-            prop_assert_eq!(target.counts(), expected.counts());
-            prop_assert_eq!((merged.underflow, merged.overflow), (expected.counts().underflow, expected.counts().overflow));
-            let finer = |bucket: &&crate::layout::bucket::Bucket| to.bucket_of(bucket.lower).is_some_and(|at| at.step < bucket.step);
-            let recorded: Vec<_> = source.recorded_buckets().collect();
-            prop_assert_eq!(merged.refined, recorded.iter().filter(finer).map(|bucket| bucket.count).sum::<u64>());
-        }
-        if to.scale() <= from.scale() && to.unit() >= from.unit() {
-            let mut midpoints = Snapshot::boxed_alone(to).unwrap();
-            prop_assert!(midpoints.merge(&source).is_exact());
-            prop_assert_eq!(buckets(&midpoints), buckets(&snapshot(to, &lowest)));
-        }
-    }
-
 }
 
 #[test]
 fn histograms_refuse_units() {
-    use crate::error::Error;
-    use crate::histograms::dense::Histogram;
-    use crate::platform::atomics::AtomicU64;
-
     let layout = Layout::with_scale(4, 0, 1000).unwrap().with_unit(2).unwrap();
     assert_eq!(Histogram::<[AtomicU64]>::boxed(layout, true).err(), Some(Error::InvalidArgument));
     let mut memory = std::vec![core::mem::MaybeUninit::uninit(); 10_000];

@@ -3,10 +3,10 @@
 //! This is the inverse of [`Snapshot::rank_of_value`] with interpolation, which gives value `v` of a bucket the share
 //! `(v - lower + 1) / step` of its count.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::layout::bucket::Bucket;
 use crate::snapshot::snapshot::Snapshot;
-use crate::statistics::percentile::{Cursor, HUNDRED_PERCENT, rank_units, target_count};
+use crate::statistics::percentile::{HUNDRED_PERCENT, rank_units};
 
 impl Snapshot {
     /// Returns the interpolated percentile at one rank. See [`Snapshot::interpolated_percentiles`].
@@ -20,12 +20,12 @@ impl Snapshot {
     /// interpolated rank reaches it. They are in the same buckets as [`Snapshot::percentiles`], and closer to the truth
     /// if the values of a bucket are spread evenly. Otherwise they are at most a bucket's width away from it.
     ///
-    /// This takes one pass over the counts for each group of ascending ranks. Fails as [`Snapshot::percentiles`].
+    /// It takes as many passes over the counts as [`Snapshot::percentiles`], and fails in the same cases.
     pub fn interpolated_percentiles(&self, ranks: &[f64], out: &mut [u64]) -> Result<()> {
         self.for_each_interpolated(ranks, out.len(), |at, value| out[at] = value)
     }
 
-    /// Reports the same one by one, each with its position.
+    /// Reports the same one by one, each with its position, in any order.
     #[doc(hidden)] // For the C interface, whose arrays may hold nothing so far.
     pub fn for_each_interpolated(
         &self,
@@ -34,26 +34,9 @@ impl Snapshot {
         mut write: impl FnMut(usize, u64),
     ) -> Result<()> {
         let total = self.exact_total();
-        for &rank in ranks {
-            target_count(rank, total)?;
-        }
-        if capacity < ranks.len() {
-            return Err(Error::BufferTooSmall);
-        }
-        if total == 0 {
-            return if ranks.is_empty() { Ok(()) } else { Err(Error::Empty) };
-        }
-        let (mut cursor, mut last) = (Cursor::new(self), 0);
-        for (at, &rank) in ranks.iter().enumerate() {
-            let target = target_count(rank, total)?;
-            if target < last {
-                cursor = Cursor::new(self);
-            }
-            last = target;
-            let bucket = self.bucket_at(cursor.find(target));
-            write(at, value_inside(&bucket, cursor.before(), rank_units(rank) * total));
-        }
-        Ok(())
+        self.find_ranks(ranks, capacity, |at, _, bucket, before| {
+            write(at, value_inside(&bucket, before, rank_units(ranks[at]) * total));
+        })
     }
 }
 
@@ -82,7 +65,6 @@ fn value_inside(bucket: &Bucket, before: u128, target: u128) -> u64 {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
     use crate::layout::bucket::ValueSelection;
     use crate::layout::layout::Layout;
     use crate::snapshot::merge::tests::snapshot;
@@ -104,18 +86,6 @@ mod tests {
         for (rank, value) in [(0.0, 3), (25.0, 3), (26.0, 5), (50.0, 5), (50.1, 9), (100.0, 9)] {
             assert_eq!(exact.interpolated_percentile(rank), Ok(value), "{rank}");
         }
-    }
-
-    #[test]
-    fn errors() {
-        let layout = Layout::with_scale(3, 0, 10_000).unwrap();
-        let (some, none) = (snapshot(layout, &[(1, 1)]), snapshot(layout, &[]));
-        let mut out = [7; 2];
-        assert_eq!(none.interpolated_percentiles(&[50.0], &mut out), Err(Error::Empty));
-        assert_eq!(none.interpolated_percentiles(&[], &mut out), Ok(()));
-        assert_eq!(some.interpolated_percentiles(&[1.0, f64::NAN], &mut out), Err(Error::InvalidArgument));
-        assert_eq!(some.interpolated_percentiles(&[1.0; 3], &mut out), Err(Error::BufferTooSmall));
-        assert_eq!(out, [7; 2]);
     }
 
     #[test]

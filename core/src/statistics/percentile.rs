@@ -3,7 +3,7 @@
 use core::ops::{Add, Range};
 
 use crate::error::{Error, Result};
-use crate::layout::bucket::ValueSelection;
+use crate::layout::bucket::{Bucket, ValueSelection};
 use crate::snapshot::snapshot::Snapshot;
 use crate::snapshot::sums::RUN;
 use crate::statistics::summary::Percentile;
@@ -55,11 +55,6 @@ impl<'a> Cursor<'a> {
     /// Begins at the smallest observation.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         Cursor { snapshot, index: 0, before: 0, is_small: snapshot.counts().total < u64::MAX }
-    }
-
-    /// Returns the counts below the bucket that was found.
-    pub(crate) fn before(&self) -> u128 {
-        self.before
     }
 
     /// Returns the index of the bucket that holds observation number `target`, 1 ..= total.
@@ -141,6 +136,21 @@ impl Snapshot {
         capacity: usize,
         mut write: impl FnMut(usize, Percentile),
     ) -> Result<()> {
+        self.find_ranks(ranks, capacity, |at, target, bucket, _| {
+            let (value, target_count) = (bucket.equivalent_value(selection), saturated(target));
+            write(at, Percentile { rank: ranks[at], value, target_count, bucket });
+        })
+    }
+
+    /// Reports for each rank, in any order, its position, its target, the bucket that reaches it, and the counts below that
+    /// bucket. Fails as [`Snapshot::percentiles`].
+    #[inline(always)]
+    pub(crate) fn find_ranks(
+        &self,
+        ranks: &[f64],
+        capacity: usize,
+        mut report: impl FnMut(usize, u128, Bucket, u128),
+    ) -> Result<()> {
         let total = self.exact_total();
         let mut ascending = true;
         let mut last = 0;
@@ -155,16 +165,14 @@ impl Snapshot {
         if total == 0 {
             return if ranks.is_empty() { Ok(()) } else { Err(Error::Empty) };
         }
-        let mut emit = |cursor: &mut Cursor, at: usize, target: u128| {
+        let mut find = |cursor: &mut Cursor, at: usize, target: u128| {
             let bucket = self.bucket_at(cursor.find(target));
-            let target_count = saturated(target);
-            let value = bucket.equivalent_value(selection);
-            write(at, Percentile { rank: ranks[at], value, target_count, bucket });
+            report(at, target, bucket, cursor.before);
         };
         if ascending {
             let mut cursor = Cursor::new(self);
             for (at, &rank) in ranks.iter().enumerate() {
-                emit(&mut cursor, at, target_count(rank, total)?);
+                find(&mut cursor, at, target_count(rank, total)?);
             }
             return Ok(());
         }
@@ -177,7 +185,7 @@ impl Snapshot {
             order.sort_unstable();
             let mut cursor = Cursor::new(self);
             for &mut (target, at) in order {
-                emit(&mut cursor, at, target);
+                find(&mut cursor, at, target);
             }
         }
         Ok(())

@@ -9,9 +9,10 @@ use crate::threads::{entries, slot};
 use core::cell::Cell;
 use core::ptr;
 
+use crate::cells::identity;
 use crate::platform::atomics::{Ordering, fence};
 use crate::platform::memory;
-use crate::threads::random::{new_seed, xorshift};
+use crate::threads::random::xorshift;
 use crate::threads::thread_registry;
 
 /// The shards of one thread: the number of entries is a power of two. Only that thread reads it.
@@ -192,7 +193,8 @@ impl Tables {
             Some(table) if offset <= table.mask => return Some(()),
             // SAFETY: as above.
             Some(table) => (unsafe { Table::entries(old) }, table.random.get()),
-            None => (&[][..], new_seed()),
+            // Added counts of many threads and processes must not all have the same error.
+            None => (&[][..], identity::draw()[0]),
         };
         let length = (offset / size_of::<Entry>()).checked_add(1)?.checked_next_power_of_two()?.max(4);
         let block = memory::allocate_zeroed(Table::size(length)?, align_of::<Table>()).ok()?;

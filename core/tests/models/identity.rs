@@ -4,6 +4,8 @@
 use picollo_core::layouts::AtomicU64;
 use picollo_core::{Histogram, Layout, Options, SharedHistogram, Since, Snapshot};
 
+use crate::common::Memory;
+
 const LAYOUT: Layout = Layout::new(0.1, 0, 1000);
 type OnStack = Histogram<[AtomicU64; LAYOUT.cells()]>;
 
@@ -17,26 +19,10 @@ fn total(snapshot: &mut Snapshot, histogram: &OnStack, since: Since) -> u64 {
     snapshot.counts().total
 }
 
-/// Memory in which tests make one histogram after another.
-struct Memory(Vec<u64>, usize);
-
-impl Memory {
-    fn new(options: &Options) -> Memory {
-        let size = SharedHistogram::required_size(options).unwrap();
-        Memory(vec![0; size / 8 + 8], size)
-    }
-
-    fn start(&mut self) -> *mut u8 {
-        let start = self.0.as_mut_ptr();
-        start.wrapping_add(start.cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8).cast()
-    }
-
-    /// Makes a histogram, as a writer does that starts or restarts.
-    fn make(&mut self) -> SharedHistogram {
-        let (start, size) = (self.start(), self.1);
-        // SAFETY: the memory outlives the histograms of these tests, which use one at a time.
-        unsafe { SharedHistogram::init_in(start, size, &options()) }.unwrap()
-    }
+/// Makes a histogram in memory, as a writer does that starts or restarts.
+fn make(memory: &mut Memory) -> SharedHistogram {
+    // SAFETY: the memory outlives the histograms of these tests, which use one at a time.
+    unsafe { SharedHistogram::init_in(memory.start(), memory.size(), &options()) }.unwrap()
 }
 
 fn options() -> Options {
@@ -44,35 +30,28 @@ fn options() -> Options {
 }
 
 #[test]
-fn a_histogram_on_the_stack_in_a_loop() {
-    let mut monitor = snapshot();
-    let deltas = [100, 30, 1000].map(|count| {
+fn histograms_on_the_stack_one_after_another() {
+    let (mut monitor, mut since_reset) = (snapshot(), snapshot());
+    for count in [100, 30, 1000] {
         let histogram = OnStack::new(LAYOUT);
         histogram.record_n(7, count);
-        total(&mut monitor, &histogram, Since::PreviousUpdate)
-    });
-    assert_eq!(deltas, [100, 30, 1000]);
-}
-
-#[test]
-fn as_many_resets_of_another_one() {
-    let mut since_reset = snapshot();
-    let counts = [100, 30, 1000].map(|count| {
-        let histogram = OnStack::new(LAYOUT);
-        histogram.record_n(7, count);
+        assert_eq!(total(&mut monitor, &histogram, Since::PreviousUpdate), count);
         histogram.reset().unwrap();
         histogram.record_n(7, 1);
-        total(&mut since_reset, &histogram, Since::Reset)
-    });
-    assert_eq!(counts, [1; 3]);
+        assert_eq!(
+            total(&mut since_reset, &histogram, Since::Reset),
+            1,
+            "after as many resets of another one"
+        );
+    }
 }
 
 #[test]
 fn a_writer_that_starts_again_in_the_same_place() {
-    let mut memory = Memory::new(&options());
+    let mut memory = Memory::for_options(&options());
     let (mut monitor, mut since_reset) = (snapshot(), snapshot());
     for count in [1000, 30, 100] {
-        let histogram = memory.make();
+        let histogram = make(&mut memory);
         histogram.record_n(7, count);
         histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
         assert_eq!(monitor.counts().total, count);
@@ -117,15 +96,15 @@ fn a_histogram_elsewhere_goes_on() {
 /// the other counts from what it knew.
 #[test]
 fn a_copied_image_goes_on_where_the_original_was() {
-    let (mut first, mut second) = (Memory::new(&options()), Memory::new(&options()));
+    let [mut first, mut second] = [(); 2].map(|()| Memory::for_options(&options()));
     let mut monitor = snapshot();
-    let original = first.make();
+    let original = make(&mut first);
     original.record_n(7, 10);
     original.update(&mut monitor, Since::PreviousUpdate).unwrap();
     // SAFETY: the memory lives as long as both, and the copy is attached only when it is complete.
     let copy = unsafe {
-        std::ptr::copy_nonoverlapping(first.start(), second.start(), second.1);
-        SharedHistogram::attach(second.start(), second.1).unwrap()
+        std::ptr::copy_nonoverlapping(first.start(), second.start(), second.size());
+        SharedHistogram::attach(second.start(), second.size()).unwrap()
     };
     copy.record_n(7, 5);
     copy.update(&mut monitor, Since::PreviousUpdate).unwrap();
@@ -133,7 +112,7 @@ fn a_copied_image_goes_on_where_the_original_was() {
 }
 
 #[test]
-fn statics_are_told_apart() {
+fn statics_are_distinguished() {
     static FIRST: OnStack = OnStack::new(LAYOUT);
     static SECOND: OnStack = OnStack::new(LAYOUT);
     let mut monitor = snapshot();
@@ -147,18 +126,4 @@ fn statics_are_told_apart() {
         11,
         "since the reset: another one was between"
     );
-    // Threads that read a histogram for the first time simultaneously agree on its identity.
-    for _ in 0..100 {
-        let histogram = OnStack::new(LAYOUT);
-        histogram.record(7);
-        let mut snapshots: Vec<_> = (0..4).map(|_| snapshot()).collect();
-        std::thread::scope(|scope| {
-            for snapshot in &mut snapshots {
-                scope.spawn(|| total(snapshot, &histogram, Since::PreviousUpdate));
-            }
-        });
-        for snapshot in &mut snapshots {
-            assert_eq!(total(snapshot, &histogram, Since::PreviousUpdate), 0);
-        }
-    }
 }

@@ -1,11 +1,10 @@
 //! Checks what one thread sees of a histogram of any mode against a naive model.
 
-use std::collections::BTreeMap;
-
-use picollo_core::layouts::Storage;
-use picollo_core::snapshots::Counts;
-use picollo_core::{Error, Layout, Mode, Options, SharedHistogram, Since, Snapshot};
+use picollo_core::seam::record_exported;
+use picollo_core::{Error, Options, SharedHistogram, Since, Snapshot};
 use proptest::prelude::*;
+
+use crate::common::{Sums, all_kinds, create};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -36,86 +35,51 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// Counts as sums of what was recorded; the code is too simple to be wrong.
-#[derive(Clone, Default)]
-struct Model {
-    buckets: BTreeMap<u64, u128>,
-    underflow: u64,
-    overflow: u64,
-}
-
-impl Model {
-    fn add(&mut self, layout: &Layout, value: u64, count: u64) {
-        match layout.bucket_of(value) {
-            Some(bucket) => *self.buckets.entry(bucket.storage_index).or_default() += count as u128,
-            None if value < layout.min_trackable() => self.underflow += count,
-            None => self.overflow += count,
-        }
-    }
-
-    fn total(&self) -> u128 {
-        self.buckets.values().sum()
-    }
-}
-
-fn check(snapshot: &Snapshot, now: &Model, then: &Model, bits: u32) {
-    let Counts { total, underflow, overflow, lost } = snapshot.counts();
-    assert_eq!((underflow, overflow), (now.underflow - then.underflow, now.overflow - then.overflow));
-    assert_eq!(total as u128 + lost as u128, now.total() - then.total(), "total {total}, lost {lost}");
-    if bits == 64 {
-        assert_eq!(lost, 0);
-    }
-    assert_eq!(total, snapshot.buckets().map(|bucket| bucket.count).sum::<u64>());
-    for bucket in snapshot.buckets() {
-        let index = bucket.storage_index;
-        let truth = now.buckets.get(&index).unwrap_or(&0) - then.buckets.get(&index).unwrap_or(&0);
+fn check(snapshot: &Snapshot, now: &Sums, then: &Sums, bits: u32) {
+    let mut found = Sums::new(snapshot.layout());
+    found.add(snapshot);
+    assert_eq!(found.underflow, now.underflow - then.underflow);
+    assert_eq!(found.overflow, now.overflow - then.overflow);
+    assert_eq!(found.total() + found.lost, now.total() - then.total());
+    assert!(bits == 32 || found.lost == 0);
+    for (index, count) in found.buckets.into_iter().enumerate() {
+        let truth = now.buckets[index] - then.buckets[index];
         // The sum of 32-bit cells from several shards may have more than 32 bits.
         let modulus = 1u128 << bits;
-        assert_eq!(bucket.count as u128 % modulus, truth % modulus, "bucket {index}");
+        assert_eq!(count % modulus, truth % modulus, "bucket {index}");
     }
 }
 
-fn run(mode: Mode, bits: u32, steps: &[Step]) {
-    run_stored(mode, Storage::Dense, bits, steps);
-}
-
-fn run_stored(mode: Mode, storage: Storage, bits: u32, steps: &[Step]) {
-    let options = Options {
-        mode,
-        storage,
-        counter_bits: bits,
-        relative_error: 0.1,
-        min_trackable: 20,
-        max_trackable: 5_000_000,
-        ..Options::default()
-    };
-    // SAFETY: one thread does everything.
-    let histogram = unsafe { SharedHistogram::create_unguarded(&options) }.unwrap();
+fn run(options: &Options, steps: &[Step]) {
+    let histogram = create(options);
     let layout = *histogram.layout();
-    let mut now = Model::default();
-    let mut at_reset = Model::default();
-    let mut monitors: Vec<_> = (0..3).map(|_| (Snapshot::boxed(layout).unwrap(), None::<Model>)).collect();
+    let (mut now, mut at_reset) = (Sums::new(&layout), Sums::new(&layout));
+    let mut monitors: Vec<_> = (0..3).map(|_| (Snapshot::boxed(layout).unwrap(), None::<Sums>)).collect();
     for step in steps {
         match step {
             Step::Record(value) => {
-                histogram.record(*value);
-                now.add(&layout, *value, 1);
+                match value % 2 {
+                    0 => histogram.record(*value),
+                    // SAFETY: it is alive.
+                    _ => unsafe { record_exported(histogram.as_raw(), *value) },
+                }
+                now.record(&layout, *value, 1);
             }
             Step::RecordN(value, count) => {
                 histogram.record_n(*value, *count);
-                now.add(&layout, *value, *count);
+                now.record(&layout, *value, *count);
             }
             Step::Batch(values) => {
                 histogram.record_batch(values);
-                values.iter().for_each(|value| now.add(&layout, *value, 1));
+                values.iter().for_each(|value| now.record(&layout, *value, 1));
             }
             Step::Corrected(value, interval) => {
                 histogram.record_corrected(*value, *interval);
                 let mut value = *value;
-                now.add(&layout, value, 1);
+                now.record(&layout, value, 1);
                 while value >= 2 * interval {
                     value -= interval;
-                    now.add(&layout, value, 1);
+                    now.record(&layout, value, 1);
                 }
             }
             Step::InRange(value, min, max) => {
@@ -125,7 +89,7 @@ fn run_stored(mode: Mode, storage: Storage, bits: u32, steps: &[Step]) {
                 match value {
                     value if value < min => now.underflow += 1,
                     value if value > max => now.overflow += 1,
-                    value => now.add(&layout, *value, 1),
+                    value => now.record(&layout, *value, 1),
                 }
             }
             Step::Reset => {
@@ -139,7 +103,7 @@ fn run_stored(mode: Mode, storage: Storage, bits: u32, steps: &[Step]) {
                     Since::PreviousUpdate => previous.as_ref().unwrap_or(&at_reset),
                     Since::Reset => &at_reset,
                 };
-                check(snapshot, &now, then, bits);
+                check(snapshot, &now, then, options.counter_bits);
                 *previous = Some(now.clone());
             }
         }
@@ -148,41 +112,9 @@ fn run_stored(mode: Mode, storage: Storage, bits: u32, steps: &[Step]) {
 
 proptest! {
     #[test]
-    fn single_writer(steps in steps()) {
-        run(Mode::SingleWriter, 64, &steps);
-        run(Mode::SingleWriter, 32, &steps);
-    }
-
-    #[test]
-    fn interlocked(steps in steps()) {
-        run(Mode::Interlocked, 64, &steps);
-        run(Mode::Interlocked, 32, &steps);
-    }
-}
-
-proptest! {
-    #[test]
-    fn sparse(steps in steps()) {
-        for mode in [Mode::SingleWriter, Mode::Interlocked] {
-            run_stored(mode, Storage::Sparse, 64, &steps);
-            run_stored(mode, Storage::Sparse, 32, &steps);
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-proptest! {
-    #[test]
-    fn thread_local(steps in steps()) {
-        run(Mode::ThreadLocal, 64, &steps);
-        run(Mode::ThreadLocal, 32, &steps);
-    }
-}
-
-proptest! {
-    #[test]
-    fn per_cpu(steps in steps()) {
-        run(Mode::PerCpu, 64, &steps);
+    fn all_kinds_count_as_the_model(steps in steps(), unit in prop_oneof![Just(0u64), Just(8)]) {
+        let range = Options { relative_error: 0.1, min_trackable: 20, max_trackable: 5_000_000, unit, ..Options::default() };
+        all_kinds(range).for_each(|options| run(&options, &steps));
     }
 }
 

@@ -7,6 +7,8 @@ use picollo_core::snapshots::SUMMARY_RANKS;
 use picollo_core::{Error, Histogram, Layout, Options, Percentile, SharedHistogram, Since, Snapshot};
 use proptest::prelude::*;
 
+use crate::common::Memory;
+
 const SELECTIONS: [ValueSelection; 3] =
     [ValueSelection::Midpoint, ValueSelection::Lower, ValueSelection::Upper];
 
@@ -72,7 +74,7 @@ impl Oracle {
     }
 }
 
-fn value_of((lower, upper): (u64, u64), selection: ValueSelection) -> u64 {
+fn midpoint_or_end((lower, upper): (u64, u64), selection: ValueSelection) -> u64 {
     match selection {
         ValueSelection::Lower => lower,
         ValueSelection::Upper => upper,
@@ -88,22 +90,12 @@ fn filled<C: Counter>(layout: Layout, values: &[u64]) -> Box<Histogram<[C]>> {
     histogram
 }
 
-fn snapshot_of<C: Counter>(histogram: &Histogram<[C]>) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    snapshot.update(histogram, Since::Reset).unwrap();
-    snapshot
+fn recorded<C: Counter>(layout: Layout, values: &[u64]) -> Box<Snapshot> {
+    filled::<C>(layout, values).snapshot().unwrap()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn layouts_agree_with_blocks_counted_out(scale in 0..=MAX_SCALE, value in any_value()) {
-        let layout = Layout::with_scale(scale, 0, u64::MAX).unwrap();
-        let bucket = layout.bucket_of(value).unwrap();
-        prop_assert_eq!((bucket.lower, bucket.upper), naive_bucket(scale, value));
-        prop_assert_eq!(bucket.step, bucket.upper - bucket.lower + 1);
-    }
 
     #[test]
     fn percentiles_in_any_order(
@@ -116,11 +108,7 @@ proptest! {
         // Values around the range: most inside, some on either side.
         let values: Vec<u64> = offsets.iter().map(|o| layout.min_trackable().wrapping_add(o >> spread)).collect();
         let oracle = Oracle::new(&layout, &values);
-        let snapshot = if narrow {
-            snapshot_of(&filled::<AtomicU32>(layout, &values))
-        } else {
-            snapshot_of(&filled::<AtomicU64>(layout, &values))
-        };
+        let snapshot = if narrow { recorded::<AtomicU32>(layout, &values) } else { recorded::<AtomicU64>(layout, &values) };
         let counts = snapshot.counts();
         prop_assert_eq!(
             (counts.total, counts.underflow, counts.overflow, counts.lost),
@@ -142,7 +130,7 @@ proptest! {
                 prop_assert_eq!(percentile.rank, ranks[at]);
                 prop_assert_eq!((percentile.bucket.lower, percentile.bucket.upper), (lower, upper));
                 prop_assert_eq!(percentile.target_count, target);
-                prop_assert_eq!(percentile.value, value_of((lower, upper), selection));
+                prop_assert_eq!(percentile.value, midpoint_or_end((lower, upper), selection));
                 prop_assert_eq!(only_values[at], percentile.value);
                 let same = oracle.sorted.iter().filter(|&&bucket| bucket == (lower, upper)).count();
                 prop_assert_eq!(percentile.bucket.count, same as u64);
@@ -154,9 +142,9 @@ proptest! {
     fn summaries_and_buckets(layout in any_layout(), offsets in prop::collection::vec(any_value(), 0..300)) {
         let values: Vec<u64> = offsets.iter().map(|o| layout.min_trackable().wrapping_add(o >> 8)).collect();
         let oracle = Oracle::new(&layout, &values);
-        let snapshot = snapshot_of(&filled::<AtomicU64>(layout, &values));
+        let snapshot = recorded::<AtomicU64>(layout, &values);
         let summary = snapshot.summary(ValueSelection::Midpoint);
-        let middles: Vec<f64> = oracle.sorted.iter().map(|&b| value_of(b, ValueSelection::Midpoint) as f64).collect();
+        let middles: Vec<f64> = oracle.sorted.iter().map(|&b| midpoint_or_end(b, ValueSelection::Midpoint) as f64).collect();
         let number = middles.len() as f64;
         let mean = middles.iter().map(|m| m / number).sum::<f64>();
         let variance = middles.iter().map(|m| (m - mean) * (m - mean) / number).sum::<f64>();
@@ -188,7 +176,7 @@ proptest! {
     fn ranks_of_values(layout in any_layout(), offsets in prop::collection::vec(any_value(), 1..100), probe in any_value()) {
         let values: Vec<u64> = offsets.iter().map(|o| layout.min_trackable().wrapping_add(o >> 8)).collect();
         let oracle = Oracle::new(&layout, &values);
-        let snapshot = snapshot_of(&filled::<AtomicU64>(layout, &values));
+        let snapshot = recorded::<AtomicU64>(layout, &values);
         for value in [probe, values[0], layout.min_trackable(), layout.max_trackable()] {
             if oracle.sorted.is_empty() {
                 prop_assert_eq!(snapshot.rank_of_value(value, false), Err(Error::Empty));
@@ -216,7 +204,7 @@ fn a_full_histogram_saturates_and_still_answers() {
     for value in 0..10 {
         histogram.record_n(value, u64::MAX);
     }
-    let snapshot = snapshot_of(&histogram);
+    let snapshot = histogram.snapshot().unwrap();
     assert_eq!(snapshot.counts().total, u64::MAX);
     let summary = snapshot.summary(ValueSelection::Upper);
     assert_eq!(summary.percentiles[0].value, 0);
@@ -231,7 +219,7 @@ fn moments_of_the_largest_values() {
     let layout = Layout::new(0.001, 0, u64::MAX);
     let histogram = filled::<AtomicU64>(layout, &[1 << 63; 1000]);
     let bucket = layout.bucket_of(1 << 63).unwrap();
-    let summary = snapshot_of(&histogram).summary(ValueSelection::Midpoint);
+    let summary = histogram.snapshot().unwrap().summary(ValueSelection::Midpoint);
     assert_eq!(summary.mean, (bucket.lower + bucket.step / 2) as f64);
     assert_eq!(summary.stddev, 0.0);
 }
@@ -239,21 +227,20 @@ fn moments_of_the_largest_values() {
 #[test]
 fn bad_input_is_refused_and_nothing_is_written() {
     let layout = Layout::new(0.01, 0, 1000);
-    let snapshot = snapshot_of(&filled::<AtomicU64>(layout, &[1, 2, 3]));
+    let snapshot = recorded::<AtomicU64>(layout, &[1, 2, 3]);
     let mut out = [Percentile { rank: -7.0, ..Percentile::default() }; 3];
-    for ranks in [[0.0, f64::NAN, 100.0], [0.0, 50.0, 100.1], [-0.1, 50.0, 100.0], [0.0, f64::INFINITY, 1.0]]
-    {
-        assert_eq!(
-            snapshot.percentiles(&ranks, ValueSelection::Midpoint, &mut out),
-            Err(Error::InvalidArgument)
-        );
+    for (ranks, error) in [
+        (&[0.0, f64::NAN, 100.0][..], Error::InvalidArgument),
+        (&[0.0, 50.0, 100.1], Error::InvalidArgument),
+        (&[-0.1, 50.0, 100.0], Error::InvalidArgument),
+        (&[0.0, f64::INFINITY, 1.0], Error::InvalidArgument),
+        (&[1.0; 4], Error::BufferTooSmall),
+    ] {
+        assert_eq!(snapshot.percentiles(ranks, ValueSelection::Midpoint, &mut out), Err(error));
+        assert_eq!(snapshot.interpolated_percentiles(ranks, &mut [0; 3]), Err(error));
     }
-    assert_eq!(
-        snapshot.percentiles(&[1.0; 4], ValueSelection::Midpoint, &mut out),
-        Err(Error::BufferTooSmall)
-    );
     assert!(out.iter().all(|p| p.rank == -7.0));
-    let empty = snapshot_of(&filled::<AtomicU64>(layout, &[]));
+    let empty = recorded::<AtomicU64>(layout, &[]);
     assert_eq!(empty.percentile(50.0, ValueSelection::Midpoint), Err(Error::Empty));
     assert_eq!(empty.percentiles(&[], ValueSelection::Midpoint, &mut []), Ok(()));
     let mut other = Snapshot::boxed(Layout::new(0.001, 0, 1000)).unwrap();
@@ -262,28 +249,21 @@ fn bad_input_is_refused_and_nothing_is_written() {
 
 #[test]
 fn histograms_in_borrowed_memory() {
+    type Dense = Histogram<[AtomicU64]>;
     let layout = Layout::new(0.01, 0, 1000);
-    let size = Histogram::<[AtomicU64]>::required_size(&layout, true).unwrap();
-    let align = Histogram::<[AtomicU64]>::ALIGNMENT;
-    let mut memory = vec![MaybeUninit::<u8>::uninit(); size + align + 1];
-    let start = memory.as_ptr().align_offset(align);
-    let misaligned = &mut memory[start + 1..];
-    assert_eq!(
-        Histogram::<[AtomicU64]>::init_in(misaligned, layout, true).map(|_| ()),
-        Err(Error::InvalidArgument)
-    );
-    let short = &mut memory[start..start + size - 1];
-    assert_eq!(
-        Histogram::<[AtomicU64]>::init_in(short, layout, true).map(|_| ()),
-        Err(Error::BufferTooSmall)
-    );
-    let histogram =
-        Histogram::<[AtomicU64]>::init_in(&mut memory[start..start + size], layout, true).unwrap();
+    let size = Dense::required_size(&layout, true).unwrap();
+    let mut memory = vec![MaybeUninit::<u8>::uninit(); size + Dense::ALIGNMENT + 1];
+    let start = memory.as_ptr().align_offset(Dense::ALIGNMENT);
+    let (odd, short) = (start + 1..start + 1 + size, start..start + size - 1);
+    for (place, error) in [(odd, Error::InvalidArgument), (short, Error::BufferTooSmall)] {
+        assert_eq!(Dense::init_in(&mut memory[place], layout, true).err().unwrap(), error);
+    }
+    let histogram = Dense::init_in(&mut memory[start..start + size], layout, true).unwrap();
     assert_eq!(histogram.footprint(), size);
     histogram.record(7);
-    assert_eq!(snapshot_of(histogram).counts().total, 1);
+    assert_eq!(histogram.snapshot().unwrap().counts().total, 1);
     histogram.reset().unwrap();
-    assert_eq!(snapshot_of(histogram).counts().total, 0);
+    assert_eq!(histogram.snapshot().unwrap().counts().total, 0);
 
     let size = Snapshot::required_size(&layout).unwrap();
     let mut words = vec![MaybeUninit::<u8>::uninit(); size + 8];
@@ -299,7 +279,7 @@ fn without_live_reset() {
     let histogram = Histogram::<[AtomicU64]>::boxed(layout, false).unwrap();
     histogram.record_batch(&[1, 2]);
     assert_eq!(histogram.reset(), Err(Error::Unsupported));
-    assert_eq!(snapshot_of(&histogram).counts().total, 2);
+    assert_eq!(histogram.snapshot().unwrap().counts().total, 2);
     assert!(histogram.footprint() < filled::<AtomicU64>(layout, &[]).footprint() * 6 / 10);
 }
 
@@ -315,6 +295,7 @@ fn shared_histograms_are_counted() {
         clone.record_batch(&[5, 6]);
         let snapshot = clone.snapshot().unwrap();
         assert_eq!(snapshot.counts().total, 5);
+        assert_eq!(clone.summary(), Ok(snapshot.summary(ValueSelection::Midpoint)));
         assert!(clone.counter_bits() == counter_bits || counter_bits == 0);
     }
     for counter_bits in [1, 8, 33, u32::MAX] {
@@ -326,10 +307,8 @@ fn shared_histograms_are_counted() {
 #[test]
 fn images_attach_only_when_they_are_whole() {
     let options = Options { relative_error: 0.01, max_trackable: 1000, ..Options::default() };
-    let size = SharedHistogram::required_size(&options).unwrap();
-    let mut memory = vec![0u64; size / 8 + 8];
-    let start = memory.as_ptr().cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8;
-    let base = memory[start..].as_mut_ptr().cast::<u8>();
+    let mut memory = Memory::for_options(&options);
+    let (base, size) = (memory.start(), memory.size());
     // SAFETY: `base` has `size` bytes, used only for these histograms, which do not outlive the test.
     unsafe {
         assert_eq!(SharedHistogram::attach(base, size).map(|_| ()), Err(Error::Corrupt), "zeros");
@@ -344,11 +323,11 @@ fn images_attach_only_when_they_are_whole() {
         assert_eq!(snapshot.counts().total, 0);
         assert_eq!(SharedHistogram::attach(base, size - 1).map(|_| ()), Err(Error::BufferTooSmall));
         assert_eq!(SharedHistogram::attach(base.add(8), size).map(|_| ()), Err(Error::InvalidArgument));
-        for version in [0, 1, 4] {
-            let told = base.add(60).cast::<u16>();
-            let before = told.replace(version);
+        for other in [0, 1, 4] {
+            let version = base.add(60).cast::<u16>();
+            let before = version.replace(other);
             assert_eq!(SharedHistogram::attach(base, size).err(), Some(Error::Incompatible));
-            told.write(before);
+            version.write(before);
         }
         // A change of these bits gives another valid image: a guaranteed range that ends elsewhere in the same buckets,
         // another mode or cell width, fields of this process alone (shard, epoch), and the flags, including the

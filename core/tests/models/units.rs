@@ -1,115 +1,12 @@
-//! Histograms that count in units behave like those without a unit for shifted values.
+//! Histograms that count in units. `modes.rs` checks what they count.
 
-use picollo_core::layouts::Storage;
-use picollo_core::seam::record_exported;
 use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram, Snapshot};
 use proptest::prelude::*;
 
-const KINDS: [(Mode, Storage); 6] = [
-    (Mode::Interlocked, Storage::Dense),
-    (Mode::SingleWriter, Storage::Dense),
-    (Mode::ThreadLocal, Storage::Dense),
-    (Mode::PerCpu, Storage::Dense),
-    (Mode::Interlocked, Storage::Sparse),
-    (Mode::SingleWriter, Storage::Sparse),
-];
-
-/// Only one thread records here.
-fn create(options: &Options) -> Result<SharedHistogram, Error> {
-    // SAFETY: only one thread records.
-    unsafe { SharedHistogram::create_unguarded(options) }
-}
-
-/// Storage indices and counts, and the counts outside of the buckets.
-fn contents(snapshot: &Snapshot) -> (Vec<(u64, u64)>, picollo_core::snapshots::Counts) {
-    let counts = snapshot.recorded_buckets().map(|bucket| (bucket.storage_index, bucket.count)).collect();
-    (counts, snapshot.counts())
-}
+use crate::common::{KINDS, Memory, contents, create};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 1 } else { 64 }, ..ProptestConfig::default() })]
-
-    #[test]
-    fn as_without_a_unit_of_shifted_values(
-        kind in 0usize..6, bits in 0u32..2, digits in 0u32..4, unit in 1u32..20, low in 0u64..5000, high in 1u64..1 << 30,
-        values in prop::collection::vec((any::<u64>(), 0u32..64), 1..300), count in 1u64..1000
-    ) {
-        let (mode, storage) = KINDS[kind];
-        let bits = if mode == Mode::PerCpu { 1 } else { bits };
-        let ends = (low << unit, (low + high) << unit | 1);
-        let with = Options {
-            mode,
-            storage,
-            counter_bits: 32 << bits,
-            significant_digits: if digits == 0 { Options::ZERO_DIGITS } else { digits },
-            min_trackable: ends.0,
-            max_trackable: ends.1,
-            unit: 1 << unit,
-            ..Options::default()
-        };
-        let without = Options { min_trackable: low, max_trackable: low + high, unit: 0, ..with };
-        let with = create(&with).unwrap();
-        let without = create(&without).unwrap();
-        prop_assert_eq!((with.layout().unit(), with.layout().length()), (unit, without.layout().length()));
-        prop_assert_eq!((with.footprint(), with.counter_bits()), (without.footprint(), 32 << bits));
-        let equal = |with: &SharedHistogram, without: &SharedHistogram| {
-            let (one, other) = (with.snapshot().unwrap(), without.snapshot().unwrap());
-            prop_assert_eq!(contents(&one), contents(&other));
-            Ok(())
-        };
-        let values: Vec<u64> = values.into_iter().map(|(value, shift)| value >> shift).collect();
-        let shifted: Vec<u64> = values.iter().map(|value| value >> unit).collect();
-        for (&value, &shifted) in values.iter().zip(&shifted) {
-            with.record(value);
-            without.record(shifted);
-        }
-        equal(&with, &without)?;
-        with.record_batch(&values);
-        without.record_batch(&shifted);
-        with.record_n(values[0], count);
-        without.record_n(shifted[0], count);
-        equal(&with, &without)?;
-        with.reset().unwrap();
-        without.reset().unwrap();
-        // The rest is common code: recorders, bounds, corrections.
-        if let Ok(mut recorder) = with.recorder() {
-            prop_assert_eq!(recorder.length(), 0);
-            values.iter().for_each(|&value| recorder.record(value));
-        } else {
-            // SAFETY: it is alive.
-            values.iter().for_each(|&value| unsafe { record_exported(with.as_raw(), value) });
-        }
-        shifted.iter().for_each(|&value| without.record(value));
-        equal(&with, &without)?;
-        for &value in &values {
-            let inside = with.record_in_range(value, ends.0 + 1, ends.1);
-            let expected = value > ends.0 && value <= ends.1;
-            prop_assert_eq!(inside.is_ok(), expected);
-        }
-        let counts = with.snapshot().unwrap().counts();
-        let total = counts.total + counts.underflow + counts.overflow;
-        prop_assert_eq!(total, 2 * values.len() as u64);
-    }
-
-    /// Checks corrections against a loop of records.
-    #[test]
-    fn corrections_are_of_values_and_not_of_units(
-        value in 1u64..10_000_000, interval in 5_000u64..1_000_000, times in 1u64..4, unit in 1u32..14
-    ) {
-        let options = Options { significant_digits: 2, max_trackable: 8_000_000, unit: 1 << unit, ..Options::default() };
-        let (corrected, naive) = (create(&options).unwrap(), create(&options).unwrap());
-        corrected.record_corrected_n(value, times, interval);
-        corrected.record_corrected(value, interval);
-        for _ in 0..=times {
-            naive.record(value);
-            let mut missing = value;
-            while missing >= 2 * interval {
-                missing -= interval;
-                naive.record(missing);
-            }
-        }
-        prop_assert_eq!(contents(&corrected.snapshot().unwrap()), contents(&naive.snapshot().unwrap()));
-    }
 
     /// Adding a snapshot is like merging into a snapshot of that layout.
     #[test]
@@ -124,13 +21,13 @@ proptest! {
             let counter_bits = if mode == Mode::PerCpu { 64 } else { 0 };
             Options { mode, storage, significant_digits: digits, max_trackable: max, unit, counter_bits, ..Options::default() }
         };
-        let source = create(&options(digits.0, from, 0)).unwrap();
+        let source = create(&options(digits.0, from, 0));
         source.record_batch(&values);
         let source = source.snapshot().unwrap();
         let adds = [SharedHistogram::add_snapshot, SharedHistogram::add_snapshot_low_ends, SharedHistogram::add_snapshot_spreading];
         let merges = [Snapshot::merge, Snapshot::merge_low_ends, Snapshot::merge_spreading];
         for (add, merge) in adds.into_iter().zip(merges) {
-            let target = create(&options(digits.1, unit, 1 << 39)).unwrap();
+            let target = create(&options(digits.1, unit, 1 << 39));
             let mut expected = Snapshot::boxed_alone(*target.layout()).unwrap();
             prop_assert_eq!(add(&target, &source), merge(&mut expected, &source));
             prop_assert_eq!(contents(&target.snapshot().unwrap()), contents(&expected));
@@ -162,7 +59,7 @@ fn lowest_discernible_values_become_powers_of_two() {
         ..Options::default()
     };
     assert_eq!(whole.layout().unwrap().max_trackable(), (2 << 20) - 1);
-    assert_eq!(create(&Options { unit: 1 << 62, ..Options::default() }).err(), Some(Error::InvalidArgument));
+    assert_eq!(layout(1 << 62, 0, 0), Err(Error::InvalidArgument));
 }
 
 #[test]
@@ -170,6 +67,7 @@ fn recorders() {
     let options = Options { unit: 1000, significant_digits: 3, max_trackable: 1 << 30, ..Options::default() };
     let single = SingleWriterHistogram::create(&options).unwrap();
     let mut recorder = single.recorder().unwrap();
+    assert_eq!(recorder.length(), 0, "all goes through the histogram");
     recorder.record(5000);
     recorder.record_batch(&[5000; 100]);
     let taken = single.snapshot().unwrap();
@@ -179,15 +77,11 @@ fn recorders() {
 /// Histograms in memory that processes share. Builds that do not know units find another version there.
 #[test]
 fn images() {
-    #[repr(align(64))]
-    struct Memory([u8; 1 << 16]);
-
     let options = Options { unit: 1024, significant_digits: 2, max_trackable: 1 << 20, ..Options::default() };
     let version = core::mem::offset_of!(Offsets, version);
     for (options, expected) in [(options, 3), (Options { unit: 0, ..options }, 2)] {
-        let mut memory = Box::new(Memory([0; 1 << 16]));
-        let (start, size) = (memory.0.as_mut_ptr(), memory.0.len());
-        assert!(SharedHistogram::required_size(&options).unwrap() <= size);
+        let mut memory = Memory::for_options(&options);
+        let (start, size) = (memory.start(), memory.size());
         // SAFETY: the memory is used for nothing else, and outlives everything made in it.
         let (made, attached) = unsafe {
             (
@@ -203,17 +97,19 @@ fn images() {
         assert_eq!(attached.snapshot().unwrap().bucket_of(5000).unwrap().count, 1);
         drop((made, attached));
         // The fields for its unit must agree, or nobody can attach it.
-        assert_eq!(memory.0[version], expected);
+        // SAFETY: these are bytes of the memory.
+        assert_eq!(unsafe { start.add(version).read() }, expected);
         for (at, value) in [
             (version, expected ^ 1),
             (core::mem::offset_of!(Offsets, kind) + 3, 9),
             (core::mem::offset_of!(Offsets, unit), 9),
         ] {
-            let before = core::mem::replace(&mut memory.0[at], value);
             // SAFETY: as above.
-            let refused = unsafe { SharedHistogram::attach(memory.0.as_mut_ptr(), size) }.err();
-            assert_eq!(refused, Some(Error::Corrupt), "{at}");
-            memory.0[at] = before;
+            unsafe {
+                let before = start.add(at).replace(value);
+                assert_eq!(SharedHistogram::attach(start, size).err(), Some(Error::Corrupt), "{at}");
+                start.add(at).write(before);
+            }
         }
     }
 }

@@ -1,53 +1,27 @@
 //! Counts that 64 bits cannot hold: wraps count as lost, in every mode, by every way to add.
 
-use std::collections::BTreeMap;
-
 use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
-use picollo_core::layouts::Storage;
 use picollo_core::snapshots::Counts;
 use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 use proptest::prelude::*;
 
+use crate::common::{self, Sums, all_kinds};
+
 const MAX: u64 = u64::MAX;
 
-fn options(mode: Mode, storage: Storage, counter_bits: u32) -> Options {
-    Options {
-        mode,
-        storage,
-        counter_bits,
-        relative_error: 0.1,
-        min_trackable: 5,
-        max_trackable: 1000,
-        ..Options::default()
-    }
-}
-
-fn kinds() -> Vec<Options> {
-    let mut kinds = Vec::new();
-    for counter_bits in [32, 64] {
-        for mode in [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::PerCpu] {
-            kinds.push(options(mode, Storage::Dense, counter_bits));
-        }
-        for mode in [Mode::SingleWriter, Mode::Interlocked] {
-            kinds.push(options(mode, Storage::Sparse, counter_bits));
-        }
-    }
-    // The thread-local mode needs threads, and the per-CPU mode needs cells of 64 bits.
-    // SAFETY: nobody records.
-    kinds.retain(|options| unsafe { SharedHistogram::create_unguarded(options) }.is_ok());
-    kinds
+fn range() -> Options {
+    Options { relative_error: 0.1, min_trackable: 5, max_trackable: 1000, ..Options::default() }
 }
 
 fn create(options: &Options) -> (SharedHistogram, Box<Snapshot>) {
-    // SAFETY: one thread does everything.
-    let histogram = unsafe { SharedHistogram::create_unguarded(options) }.unwrap();
+    let histogram = common::create(options);
     let snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
     (histogram, snapshot)
 }
 
 #[test]
-fn a_wrap_is_lost_and_said() {
-    for options in kinds() {
+fn a_wrap_is_reported_as_lost() {
+    for options in all_kinds(range()) {
         for value in [7, 1, 5000] {
             let (histogram, mut snapshot) = create(&options);
             let mut update = |since| {
@@ -75,9 +49,9 @@ fn a_wrap_is_lost_and_said() {
 
 #[test]
 fn adding_a_snapshot_wraps_aloud() {
-    for options in kinds() {
+    for options in all_kinds(range()) {
         let (histogram, mut snapshot) = create(&options);
-        let (source, mut full) = create(&self::options(Mode::Interlocked, Storage::Dense, 64));
+        let (source, mut full) = create(&Options { counter_bits: 64, ..range() });
         source.record_n(7, MAX - 100);
         source.record_n(1, MAX);
         source.record_n(5000, MAX);
@@ -98,7 +72,7 @@ fn adding_a_snapshot_wraps_aloud() {
 #[test]
 fn the_sum_of_shards_wraps_aloud() {
     for counter_bits in [32, 64] {
-        let (histogram, mut snapshot) = create(&options(Mode::ThreadLocal, Storage::Dense, counter_bits));
+        let (histogram, mut snapshot) = create(&Options { mode: Mode::ThreadLocal, counter_bits, ..range() });
         let barrier = std::sync::Barrier::new(3);
         let total = |snapshot: &mut Snapshot, since| {
             histogram.update(snapshot, since).unwrap();
@@ -145,60 +119,49 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..30)
 }
 
-/// Counts since a moment, by value.
-type Sums = BTreeMap<u64, u128>;
-
-fn expected(sums: &Sums) -> (Vec<u64>, u64, u64, bool) {
-    let of = |value: &u64| sums.get(value).copied().unwrap_or(0);
-    let counts: Vec<u64> = [7, 8, 500].iter().map(|value| of(value) as u64).collect();
-    let wraps = sums.values().any(|&sum| sum > MAX as u128);
-    (counts, of(&1) as u64, of(&5000) as u64, wraps)
+fn check(snapshot: &Snapshot, sums: &Sums) -> Result<(), TestCaseError> {
+    let counts = snapshot.counts();
+    prop_assert_eq!((counts.underflow, counts.overflow), (sums.underflow as u64, sums.overflow as u64));
+    for (index, &sum) in sums.buckets.iter().enumerate() {
+        prop_assert_eq!(snapshot.bucket_at(index).count, sum as u64);
+    }
+    let is_lost = sums.buckets.iter().chain([&sums.underflow, &sums.overflow]).any(|&sum| sum > MAX.into());
+    prop_assert_eq!(counts.lost, if is_lost { MAX } else { 0 });
+    Ok(())
 }
 
 proptest! {
     /// Cells of 64 bits: for any records, exactly the missing counts are reported as lost.
     #[test]
-    fn what_is_lost_is_said(steps in steps()) {
-        for options in kinds() {
-            if options.counter_bits == 32 {
-                continue;
-            }
+    fn exactly_what_wrapped_is_lost(steps in steps()) {
+        for options in all_kinds(range()).filter(|options| options.counter_bits == 64) {
             let (histogram, mut snapshot) = create(&options);
-            let (mut since_reset, mut since_update, mut is_first) = (Sums::new(), Sums::new(), true);
+            let layout = histogram.layout();
+            let nothing = Sums::new(layout);
+            let (mut since_reset, mut since_update, mut is_first) = (nothing.clone(), nothing.clone(), true);
             for step in &steps {
                 match *step {
                     Step::RecordN(value, count) => {
                         histogram.record_n(value, count);
-                        *since_reset.entry(value).or_default() += count as u128;
-                        *since_update.entry(value).or_default() += count as u128;
+                        [&mut since_reset, &mut since_update].into_iter().for_each(|sums| sums.record(layout, value, count));
                     }
                     Step::Batch(value, length) => {
                         // Single records are not checked, so they must not wrap.
-                        let cells_are_small = !steps.iter().any(|step| matches!(step, Step::RecordN(v, n) if *v == value && *n > 5));
-                        if cells_are_small {
+                        let is_large = |step: &Step| matches!(step, Step::RecordN(v, n) if *v == value && *n > 5);
+                        if !steps.iter().any(is_large) {
                             histogram.record_batch(&vec![value; length]);
-                            *since_reset.entry(value).or_default() += length as u128;
-                            *since_update.entry(value).or_default() += length as u128;
+                            [&mut since_reset, &mut since_update].into_iter().for_each(|sums| sums.record(layout, value, length as u64));
                         }
                     }
                     Step::Reset => {
                         histogram.reset().unwrap();
-                        since_reset.clear();
+                        since_reset = nothing.clone();
                     }
                     Step::Update(since) => {
-                        // The first update counts since the reset.
-                        let since_reset_too = since == Since::Reset || is_first;
-                        let sums = if since_reset_too { &since_reset } else { &since_update };
-                        is_first = false;
                         histogram.update(&mut snapshot, since).unwrap();
-                        let (counts, underflow, overflow, wraps) = expected(sums);
-                        let seen: Vec<u64> =
-                            [7, 8, 500].iter().map(|&value| snapshot.bucket_of(value).unwrap().count).collect();
-                        prop_assert_eq!(seen, counts, "{:?}", options);
-                        let counts = snapshot.counts();
-                        prop_assert_eq!((counts.underflow, counts.overflow), (underflow, overflow));
-                        prop_assert_eq!(counts.lost, if wraps { MAX } else { 0 }, "{:?}", options);
-                        since_update.clear();
+                        // The first update counts since the reset.
+                        check(&snapshot, if since == Since::Reset || is_first { &since_reset } else { &since_update })?;
+                        (is_first, since_update) = (false, nothing.clone());
                     }
                 }
             }

@@ -10,24 +10,10 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
+use picollo_core::Options;
 use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
-use picollo_core::layouts::Storage;
-use picollo_core::{Mode, Options, SharedHistogram};
 
-const KINDS: [(Mode, Storage); 6] = [
-    (Mode::Interlocked, Storage::Dense),
-    (Mode::SingleWriter, Storage::Dense),
-    (Mode::ThreadLocal, Storage::Dense),
-    (Mode::PerCpu, Storage::Dense),
-    (Mode::Interlocked, Storage::Sparse),
-    (Mode::SingleWriter, Storage::Sparse),
-];
-
-fn create(mode: Mode, storage: Storage, relative_error: f64) -> SharedHistogram {
-    let options = Options { mode, storage, relative_error, counter_bits: 64, ..Options::default() };
-    // SAFETY: one thread records at a time.
-    unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
-}
+use crate::common::{KINDS, create};
 
 /// Repeats an action in another thread meanwhile.
 fn beside<R>(again: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
@@ -50,7 +36,8 @@ fn beside<R>(again: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
 #[test]
 fn readers_beside_resets() {
     for (mode, storage) in KINDS {
-        let histogram = create(mode, storage, 1e-4);
+        let histogram =
+            create(&Options { mode, storage, relative_error: 1e-4, counter_bits: 64, ..Options::default() });
         (0..1000).for_each(|value| histogram.record(value << 30));
         beside(
             || histogram.reset().unwrap(),

@@ -10,11 +10,6 @@ use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 
 const WRITERS: u64 = 4;
 
-fn records() -> u64 {
-    std::env::var("PICOLLO_STRESS_RECORDS")
-        .map_or(2_000_000, |text| text.parse().expect("a number of records"))
-}
-
 /// Record number `i` of a writer: both signs, several magnitudes, and occasionally a value that is not finite.
 fn value(writer: u64, i: u64) -> f64 {
     let magnitude = (1 + (i ^ writer) % 7) as f64 * 2f64.powi((i % 40) as i32 - 20);
@@ -27,7 +22,7 @@ fn value(writer: u64, i: u64) -> f64 {
 }
 
 fn writers_against_collectors(exact: bool) {
-    let records = records();
+    let records = crate::common::stress_records();
     let options = DoubleOptions { relative_error: 0.01, exact, ..DoubleOptions::default() };
     let histogram = DoubleHistogram::new(&options).unwrap();
     let done = AtomicBool::new(false);

@@ -2,22 +2,13 @@
 //! in their storage, which new histograms take again. See `threads::entries` in the sources.
 #![cfg(feature = "std")]
 
-use std::collections::BTreeMap;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use picollo_core::seam::record_exported;
 use picollo_core::{Mode, Options, SharedHistogram};
 
-/// Random numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
+use crate::common::{Random, Sums};
 
 /// A long-lived thread that runs the jobs that it receives, one at a time.
 struct Worker(Sender<Box<dyn FnOnce() + Send>>);
@@ -43,9 +34,7 @@ impl Worker {
 /// A histogram and its expected counts.
 struct Judged {
     histogram: SharedHistogram,
-    counts: BTreeMap<u64, u64>,
-    below: u64,
-    above: u64,
+    sums: Sums,
 }
 
 impl Judged {
@@ -61,27 +50,21 @@ impl Judged {
             ..Options::default()
         };
         let histogram = SharedHistogram::create(&options).unwrap();
-        Judged { histogram, counts: BTreeMap::new(), below: 0, above: 0 }
+        let sums = Sums::new(histogram.layout());
+        Judged { histogram, sums }
     }
 
     fn record(&mut self, random: &mut Random, worker: &Worker) {
         let layout = *self.histogram.layout();
+        let (min, max) = (layout.min_trackable(), layout.max_trackable());
         let values: Vec<u64> = (0..1 + random.below(4))
             .map(|_| match random.below(4) {
-                0 => random.below(layout.min_trackable() + 1),
-                1 => layout.max_trackable() + random.below(1 << 30),
-                _ => {
-                    layout.min_trackable() + random.below(layout.max_trackable() - layout.min_trackable() + 1)
-                }
+                0 => random.below(min + 1),
+                1 => max + random.below(1 << 30),
+                _ => min + random.below(max - min + 1),
             })
             .collect();
-        for &value in &values {
-            match layout.bucket_of(value) {
-                Some(bucket) => *self.counts.entry(bucket.storage_index).or_default() += 1,
-                None if value < layout.min_trackable() => self.below += 1,
-                None => self.above += 1,
-            }
-        }
+        values.iter().for_each(|&value| self.sums.record(&layout, value, 1));
         let (histogram, how) = (self.histogram.clone(), random.below(8));
         worker.run(move || match how {
             0 => histogram.record_batch(&values),
@@ -93,12 +76,9 @@ impl Judged {
     }
 
     fn judge(&self) {
-        let snapshot = self.histogram.snapshot().unwrap();
-        let buckets = snapshot.recorded_buckets();
-        let counts: BTreeMap<u64, u64> = buckets.map(|bucket| (bucket.storage_index, bucket.count)).collect();
-        assert_eq!(counts, self.counts);
-        let all = snapshot.counts();
-        assert_eq!((all.underflow, all.overflow, all.lost), (self.below, self.above, 0));
+        let mut found = Sums::new(self.histogram.layout());
+        found.add(&self.histogram.snapshot().unwrap());
+        assert_eq!(found, self.sums);
     }
 }
 

@@ -1,5 +1,8 @@
 //! Histograms and threads that record, read, reset, come and go.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod beside_resets;
 mod doubles;
 mod entries;

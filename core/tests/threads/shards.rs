@@ -7,6 +7,8 @@ use std::thread;
 
 use picollo_core::{Error, Mode, Options, SharedHistogram, Since, Snapshot};
 
+use crate::common::create;
+
 fn options() -> Options {
     Options { mode: Mode::ThreadLocal, relative_error: 0.01, max_trackable: 100_000, ..Options::default() }
 }
@@ -145,7 +147,7 @@ fn records_after_the_destructors_of_a_thread_are_not_lost() {
 }
 
 #[test]
-fn a_sum_of_a_shard_and_the_shared_counters_that_wraps_is_told() {
+fn a_wrap_of_the_sum_of_a_shard_and_the_shared_counters_is_reported() {
     let histogram = SharedHistogram::create(&Options { counter_bits: 64, ..options() }).unwrap();
     on_a_thread(|| {
         // Destructors run in reverse order of first use, so the records of this one go to the shared counters.
@@ -209,9 +211,7 @@ fn a_recorder_owns_a_shard_whatever_happens_to_threads() {
 #[test]
 fn a_narrow_recorder_passes_the_wrap_on() {
     for mode in [Mode::SingleWriter, Mode::ThreadLocal] {
-        let options = Options { mode, counter_bits: 32, ..options() };
-        // SAFETY: only one recorder writes.
-        let histogram = unsafe { SharedHistogram::create_unguarded(&options) }.unwrap();
+        let histogram = create(&Options { mode, counter_bits: 32, ..options() });
         let mut monitor = Snapshot::boxed(*histogram.layout()).unwrap();
         let mut recorder = histogram.recorder().unwrap();
         // SAFETY: this is a cell of 32 bits, which nobody else uses now.
@@ -228,20 +228,5 @@ fn other_modes_have_no_recorder() {
     for mode in [Mode::Interlocked, Mode::PerCpu] {
         let histogram = SharedHistogram::create(&Options { mode, counter_bits: 64, ..options() }).unwrap();
         assert_eq!(histogram.recorder().map(|_| ()), Err(Error::Unsupported));
-    }
-}
-
-#[test]
-fn a_thread_local_histogram_needs_memory_of_its_own() {
-    let single = Options { mode: Mode::SingleWriter, ..options() };
-    let mut memory = vec![0u64; SharedHistogram::required_size(&single).unwrap() / 8 + 8];
-    let start = memory.as_mut_ptr().cast::<u8>();
-    let start = start.wrapping_add(start.align_offset(SharedHistogram::ALIGNMENT));
-    for mode in [Mode::ThreadLocal, Mode::PerCpu] {
-        assert_eq!(SharedHistogram::required_size(&Options { mode, ..options() }), Err(Error::Unsupported));
-        // SAFETY: the memory is ours and long enough.
-        let made =
-            unsafe { SharedHistogram::init_in(start, memory.len() * 8 - 64, &Options { mode, ..options() }) };
-        assert_eq!(made.map(|_| ()), Err(Error::Unsupported));
     }
 }

@@ -5,21 +5,15 @@ use std::thread;
 
 use picollo_core::layouts::{AtomicU32, AtomicU64, Storage};
 use picollo_core::recorders::{Record, SingleWriter};
-use picollo_core::{
-    Error, Histogram, Layout, Mode, Options, SharedHistogram, Since, SingleWriterHistogram, Snapshot,
-};
+use picollo_core::{Error, Histogram, Layout, Mode, Options, SharedHistogram, SingleWriterHistogram};
+
+use crate::common::{Memory, contents};
 
 const LAYOUT: Layout = Layout::new(0.05, 0, 1_000);
 const RECORDS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 5_000_000 };
 
 fn options() -> Options {
     Options { relative_error: 0.05, max_trackable: 1_000, ..Options::default() }
-}
-
-fn total_of(update: impl FnOnce(&mut Snapshot) -> picollo_core::Result<()>) -> u64 {
-    let mut snapshot = Snapshot::boxed(options().layout().unwrap()).unwrap();
-    update(&mut snapshot).unwrap();
-    snapshot.counts().total
 }
 
 /// Two threads record at once into the same few cells. The closure is shared, like rayon's, so it changes nothing.
@@ -49,11 +43,9 @@ fn two_threads_lose_nothing_in_any_default() {
     let sparse = SharedHistogram::create(&Options { storage: Storage::Sparse, ..options() }).unwrap();
     twice(|value| sparse.record(value));
 
-    assert_eq!(total_of(|snapshot| snapshot.update(&*WIDE, Since::Reset)), 2 * RECORDS);
-    assert_eq!(total_of(|snapshot| snapshot.update(&*NARROW, Since::Reset)), 2 * RECORDS);
-    assert_eq!(total_of(|snapshot| snapshot.update(&*boxed, Since::Reset)), 2 * RECORDS);
-    assert_eq!(total_of(|snapshot| shared.update(snapshot, Since::Reset)), 2 * RECORDS);
-    assert_eq!(total_of(|snapshot| sparse.update(snapshot, Since::Reset)), 2 * RECORDS);
+    let snapshots =
+        [WIDE.snapshot(), NARROW.snapshot(), boxed.snapshot(), shared.snapshot(), sparse.snapshot()];
+    assert_eq!(snapshots.map(|snapshot| snapshot.unwrap().counts().total), [2 * RECORDS; 5]);
 }
 
 #[test]
@@ -78,7 +70,7 @@ fn the_recorder_is_handed_out_once() {
             scope.spawn(|| (0..1000).for_each(|value| recorder.record(value)));
             scope.spawn(|| other.footprint());
         });
-        assert_eq!(total_of(|snapshot| other.update(snapshot, Since::Reset)), 1000);
+        assert_eq!(other.snapshot().unwrap().counts().total, 1000);
         other.reset().unwrap();
         drop(histogram);
         // The recorder keeps the histogram alive, and the next one can follow it.
@@ -88,7 +80,7 @@ fn the_recorder_is_handed_out_once() {
         drop(recorder);
         let mut recorder = histogram.recorder().unwrap();
         recorder.record_batch(&[5, 6]);
-        assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 4);
+        assert_eq!(histogram.snapshot().unwrap().counts().total, 4);
     }
 }
 
@@ -104,7 +96,7 @@ fn a_recorder_has_the_cells_that_the_histogram_lends() {
         (0..1000).for_each(|value| recorder.record(value));
         recorder.record(u64::MAX);
         drop(recorder);
-        assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1000);
+        assert_eq!(histogram.snapshot().unwrap().counts().total, 1000);
         assert!(histogram.recorder().is_ok());
     }
 }
@@ -118,8 +110,7 @@ fn the_writer_of_narrow_cells_counts_wraps() {
     writer.record(3);
     writer.record(3);
     writer.record(u64::MAX);
-    let mut seen = Snapshot::boxed(LAYOUT).unwrap();
-    seen.update(reader, Since::Reset).unwrap();
+    let seen = reader.snapshot().unwrap();
     assert_eq!(seen.bucket_of(3).unwrap().count, 1);
     assert_eq!((seen.counts().overflow, seen.counts().lost), (1, 1 << 32));
 }
@@ -127,11 +118,10 @@ fn the_writer_of_narrow_cells_counts_wraps() {
 /// The single writer can record everything that a shared handle can, with the same counts.
 #[test]
 fn the_writers_record_all_that_others_do() {
-    let mut filled = Snapshot::boxed(LAYOUT).unwrap();
     let other = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
     other.record_n(77, 7);
     other.record(5_000);
-    filled.update(&*other, Since::Reset).unwrap();
+    let filled = other.snapshot().unwrap();
 
     let expected = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
     let mut mutable: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
@@ -156,31 +146,20 @@ fn the_writers_record_all_that_others_do() {
     assert_eq!(all_of_it!(mutable), answers);
     assert_eq!(all_of_it!(by_split), answers);
     assert_eq!(all_of_it!(by_handle), answers);
-    let [mut wanted, mut seen] = [LAYOUT; 2].map(|layout| Snapshot::boxed(layout).unwrap());
-    wanted.update(&*expected, Since::Reset).unwrap();
-    let buckets = |snapshot: &Snapshot| snapshot.recorded_buckets().collect::<Vec<_>>();
-    let same = |seen: &Snapshot| {
-        assert_eq!((seen.counts(), buckets(seen)), (wanted.counts(), buckets(&wanted)));
-    };
-    seen.update(&*mutable, Since::Reset).unwrap();
-    same(&seen);
-    seen.update(reader, Since::Reset).unwrap();
-    same(&seen);
-    shared.update(&mut seen, Since::Reset).unwrap();
-    same(&seen);
+    let wanted = contents(&expected.snapshot().unwrap());
+    for snapshot in [mutable.snapshot(), reader.snapshot(), shared.snapshot()] {
+        assert_eq!(contents(&snapshot.unwrap()), wanted);
+    }
     // The only owner may also clear the histogram.
     mutable.clear();
-    seen.update(&*mutable, Since::Reset).unwrap();
-    assert_eq!(seen.counts().total, 0);
+    assert_eq!(mutable.snapshot().unwrap().counts().total, 0);
 }
 
 #[test]
 fn memory_of_the_caller_says_what_is_in_it() {
-    let size = SingleWriterHistogram::required_size(&options()).unwrap();
-    let mut memory = vec![0u64; size / 8 + 8];
-    let start = memory.as_ptr().cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8;
-    let base = memory[start..].as_mut_ptr().cast::<u8>();
     let single = Options { mode: Mode::SingleWriter, ..options() };
+    let mut memory = Memory::new(SingleWriterHistogram::required_size(&options()).unwrap());
+    let (base, size) = (memory.start(), memory.size());
     // SAFETY: `base` has `size` bytes, only for these histograms, which the test outlives; one thread records.
     unsafe {
         assert_eq!(SharedHistogram::init_in(base, size, &single).err(), Some(Error::InvalidArgument));
@@ -190,7 +169,7 @@ fn memory_of_the_caller_says_what_is_in_it() {
         assert_eq!(attached.recorder().err(), Some(Error::Unsupported), "another process may have it");
         let mut recorder = attached.recorder_unchecked();
         recorder.record(5);
-        assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1);
+        assert_eq!(histogram.snapshot().unwrap().counts().total, 1);
         // Images still number modes as before the default had number 0. (The adjacent width of a cell is the target's
         // default.)
         let kind = base.cast::<u32>().add(10);

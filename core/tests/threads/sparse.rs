@@ -1,11 +1,10 @@
 //! Sparse histograms: their memory, the effect of their limit, and their races at full speed.
 #![cfg(feature = "alloc")]
 
-use std::sync::Barrier;
-use std::thread;
-
 use picollo_core::layouts::Storage;
 use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram};
+
+use crate::common::create;
 
 fn options(mode: Mode, storage: Storage) -> Options {
     Options { mode, storage, ..Options::default() }
@@ -21,12 +20,9 @@ fn ten_live_values_take_under_five_per_cent() {
     for no_live_reset in [false, true] {
         for counter_bits in [32, 64] {
             for mode in [Mode::SingleWriter, Mode::Interlocked] {
-                let create = |storage| {
-                    let options = Options { no_live_reset, counter_bits, ..options(mode, storage) };
-                    // SAFETY: one thread does everything.
-                    unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
-                };
-                let (sparse, dense) = (create(Storage::Sparse), create(Storage::Dense));
+                let [sparse, dense] = [Storage::Sparse, Storage::Dense].map(|storage| {
+                    create(&Options { no_live_reset, counter_bits, ..options(mode, storage) })
+                });
                 let empty = sparse.footprint();
                 ten_values().for_each(|value| sparse.record(value));
                 let share = sparse.footprint() as f64 / dense.footprint() as f64;
@@ -67,12 +63,12 @@ fn ten_thousand_of_them_take_under_a_hundred_megabytes() {
             histogram
         })
         .collect();
-    let told: usize = all.iter().map(SharedHistogram::footprint).sum();
-    assert!(told < 100_000_000, "{told} bytes by footprint");
+    let footprint: usize = all.iter().map(SharedHistogram::footprint).sum();
+    assert!(footprint < 100_000_000, "{footprint} bytes by footprint");
     match (before, resident()) {
         (Some(before), Some(after)) => {
             let taken = after.saturating_sub(before);
-            eprintln!("10,000 sparse histograms: {told} bytes by footprint, {taken} bytes resident");
+            eprintln!("10,000 sparse histograms: {footprint} bytes by footprint, {taken} bytes resident");
             assert!(taken < 100_000_000, "{taken} bytes resident");
         }
         _ => eprintln!("SKIPPED: resident memory, since there is no /proc/self/statm"),
@@ -126,25 +122,4 @@ fn what_sparse_storage_does_not_offer() {
     assert_eq!(SingleWriterHistogram::create(&options).unwrap().recorder().unwrap().length(), 0);
     let no_reset = Options { no_live_reset: true, ..options };
     assert_eq!(SingleWriterHistogram::create(&no_reset).unwrap().reset(), Err(Error::Unsupported));
-}
-
-#[test]
-fn threads_that_touch_the_same_chunks_at_once_lose_nothing() {
-    for round in 0..50 {
-        let histogram = SharedHistogram::create(&options(Mode::Interlocked, Storage::Sparse)).unwrap();
-        let barrier = Barrier::new(4);
-        thread::scope(|scope| {
-            let record = || {
-                barrier.wait();
-                (0..64).for_each(|i| histogram.record((1 << i) + round));
-            };
-            // The threads are joined explicitly: ThreadSanitizer does not see how a scope in std waits for its threads.
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(record)).collect();
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
-        });
-        let alone = SharedHistogram::create(&options(Mode::Interlocked, Storage::Sparse)).unwrap();
-        (0..64).for_each(|i| alone.record_n((1 << i) + round, 4));
-        assert!(histogram.snapshot().unwrap().buckets().eq(alone.snapshot().unwrap().buckets()));
-        assert_eq!(histogram.footprint(), alone.footprint(), "losers free their chunks");
-    }
 }

@@ -7,106 +7,48 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 
+use picollo_core::layouts::Storage;
 use picollo_core::snapshots::Counts;
 use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 
+use crate::common::{Random, Sums, create, stress_records};
+
 const MONITORS: usize = 3;
-const MIN: u64 = 100;
-const MAX: u64 = 1_000_000;
 
-fn records() -> u64 {
-    std::env::var("PICOLLO_STRESS_RECORDS")
-        .map_or(2_000_000, |text| text.parse().expect("a number of records"))
-}
-
-struct Lcg(u64);
-
-impl Lcg {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 20
-    }
-
-    /// Skewed values: some are out of range, and some fall into the same few buckets from all threads.
-    fn value(&mut self) -> u64 {
-        match self.next() % 8 {
-            0 => 1000,
-            1 => self.next() % 200,
-            2 => self.next() % 2_000_000,
-            _ => 200 + self.next() % 1000,
-        }
-    }
-}
-
-/// Counts in buckets, and counts outside of them.
-#[derive(Clone, PartialEq, Debug)]
-struct Sums {
-    buckets: Vec<u64>,
-    underflow: u64,
-    overflow: u64,
-    lost: u64,
-}
-
-impl Sums {
-    fn new(histogram: &SharedHistogram) -> Sums {
-        Sums { buckets: vec![0; histogram.layout().length()], underflow: 0, overflow: 0, lost: 0 }
-    }
-
-    fn record(&mut self, histogram: &SharedHistogram, value: u64, count: u64) {
-        match histogram.layout().bucket_of(value) {
-            Some(bucket) => self.buckets[bucket.storage_index as usize] += count,
-            None if value < MIN => self.underflow += count,
-            None => self.overflow += count,
-        }
-    }
-
-    fn add(&mut self, snapshot: &Snapshot) {
-        let Counts { total, underflow, overflow, lost } = snapshot.counts();
-        let mut sum = 0;
-        for bucket in snapshot.recorded_buckets() {
-            self.buckets[bucket.storage_index as usize] += bucket.count;
-            sum += bucket.count;
-        }
-        assert_eq!(sum, total, "a snapshot agrees with itself");
-        self.underflow += underflow;
-        self.overflow += overflow;
-        self.lost += lost;
-    }
-
-    fn merge(&mut self, other: &Sums) {
-        self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, count)| *sum += count);
-        self.underflow += other.underflow;
-        self.overflow += other.overflow;
-    }
-
-    fn total(&self) -> u64 {
-        self.buckets.iter().sum()
+/// Skewed values: some are out of range, and some fall into the same few buckets from all threads.
+fn value(random: &mut Random) -> u64 {
+    match random.below(8) {
+        0 => 1000,
+        1 => random.below(200),
+        2 => random.below(2_000_000),
+        _ => 200 + random.below(1000),
     }
 }
 
 /// The life of a thread: some records by each of the ways to record.
 fn live(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
-    let (mut lcg, mut sums) = (Lcg(seed), Sums::new(histogram));
+    let layout = histogram.layout();
+    let (mut random, mut sums) = (Random(seed), Sums::new(layout));
     let mut left = number;
     while left > 0 {
-        let some = left.min(1 + lcg.next() % 256);
+        let some = left.min(1 + random.below(256));
         left -= some;
-        match lcg.next() % 4 {
+        match random.below(4) {
             0 => {
-                let values: Vec<u64> = (0..some).map(|_| lcg.value()).collect();
+                let values: Vec<u64> = (0..some).map(|_| value(&mut random)).collect();
                 histogram.record_batch(&values);
-                values.iter().for_each(|&value| sums.record(histogram, value, 1));
+                values.iter().for_each(|&value| sums.record(layout, value, 1));
             }
             1 => {
-                let value = lcg.value();
+                let value = value(&mut random);
                 histogram.record_n(value, some);
-                sums.record(histogram, value, some);
+                sums.record(layout, value, some);
             }
             _ => {
                 for _ in 0..some {
-                    let value = lcg.value();
+                    let value = value(&mut random);
                     histogram.record(value);
-                    sums.record(histogram, value, 1);
+                    sums.record(layout, value, 1);
                 }
             }
         }
@@ -116,12 +58,12 @@ fn live(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
 
 /// Starts threads one after another until everything is recorded. Returns what they recorded.
 fn keep_recording(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
-    let (mut lcg, mut truth) = (Lcg(seed), Sums::new(histogram));
+    let (mut random, mut truth) = (Random(seed), Sums::new(histogram.layout()));
     let mut left = number;
     while left > 0 {
-        let some = left.min(number / 40 + 1 + lcg.next() % 5000);
+        let some = left.min(number / 40 + 1 + random.below(5000));
         left -= some;
-        let seed = lcg.next();
+        let seed = random.next();
         let sums = thread::scope(|scope| scope.spawn(|| live(histogram, seed, some)).join().unwrap());
         truth.merge(&sums);
     }
@@ -142,32 +84,38 @@ fn watch(histogram: &SharedHistogram, snapshot: &mut Snapshot, sums: &mut Sums, 
     }
 }
 
-fn run(mode: Mode, counter_bits: u32, number: u64) {
+fn run(mode: Mode, counter_bits: u32) {
+    run_stored(mode, Storage::Dense, counter_bits);
+}
+
+fn run_stored(mode: Mode, storage: Storage, counter_bits: u32) {
+    let number = stress_records();
     let options = Options {
         mode,
+        storage,
         counter_bits,
         relative_error: 0.02,
-        min_trackable: MIN,
-        max_trackable: MAX,
+        min_trackable: 100,
+        max_trackable: 1_000_000,
         ..Options::default()
     };
-    // SAFETY: in single-writer mode there is one writer.
-    let histogram = unsafe { SharedHistogram::create_unguarded(&options) }.unwrap();
+    let histogram = create(&options);
+    let layout = histogram.layout();
     let writers = if mode == Mode::SingleWriter { 1 } else { 3 };
     // Narrow cells start slightly below their wrap.
     let head_start = if counter_bits == 32 { u32::MAX as u64 - number / 100 } else { 0 };
-    for bucket in Snapshot::boxed(*histogram.layout()).unwrap().buckets() {
-        histogram.record_n(bucket.lower, head_start);
+    for index in 0..layout.length() as u64 {
+        histogram.record_n(layout.bucket_at(index).lower, head_start);
     }
     let mut monitors: Vec<_> = (0..MONITORS)
         .map(|_| {
-            let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+            let mut snapshot = Snapshot::boxed(*layout).unwrap();
             histogram.update(&mut snapshot, Since::PreviousUpdate).unwrap();
-            (snapshot, Sums::new(&histogram))
+            (snapshot, Sums::new(layout))
         })
         .collect();
     let (recorded, resets) = (AtomicBool::new(false), AtomicU64::new(0));
-    let mut truth = Sums::new(&histogram);
+    let mut truth = Sums::new(layout);
     // All threads are joined explicitly: ThreadSanitizer does not see how a scope waits.
     let updates: u64 = thread::scope(|scope| {
         let (histogram, recorded) = (&histogram, &recorded);
@@ -176,13 +124,11 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
             .map(|(snapshot, sums)| scope.spawn(|| watch(histogram, snapshot, sums, recorded)))
             .collect();
         let resetter = scope.spawn(|| {
-            let mut lcg = Lcg(7);
+            let mut random = Random(7);
             while !recorded.load(Relaxed) {
                 histogram.reset().unwrap();
                 resets.fetch_add(1, Relaxed);
-                for _ in 0..lcg.next() % 50 {
-                    thread::yield_now();
-                }
+                (0..random.below(50)).for_each(|_| thread::yield_now());
             }
         });
         let writers: Vec<_> = (0..writers)
@@ -197,11 +143,10 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
         assert_eq!(*sums, truth);
     }
     println!(
-        "{mode:?}, {counter_bits}-bit: {} in range, {} below and {} above, in {} updates and {} resets",
+        "{mode:?}, {storage:?}, {counter_bits}-bit: {} in range, {} below and {} above, in {updates} updates and {} resets",
         truth.total(),
         truth.underflow,
         truth.overflow,
-        updates,
         resets.into_inner()
     );
 
@@ -216,23 +161,28 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
 
 #[test]
 fn single_writer() {
-    run(Mode::SingleWriter, 64, records());
-    run(Mode::SingleWriter, 32, records());
+    run(Mode::SingleWriter, 64);
+    run(Mode::SingleWriter, 32);
 }
 
 #[test]
 fn interlocked() {
-    run(Mode::Interlocked, 64, records());
-    run(Mode::Interlocked, 32, records());
+    run(Mode::Interlocked, 64);
+    run(Mode::Interlocked, 32);
 }
 
 #[test]
 fn thread_local() {
-    run(Mode::ThreadLocal, 64, records());
-    run(Mode::ThreadLocal, 32, records());
+    run(Mode::ThreadLocal, 64);
+    run(Mode::ThreadLocal, 32);
+}
+
+#[test]
+fn sparse() {
+    run_stored(Mode::Interlocked, Storage::Sparse, 64);
 }
 
 #[test]
 fn per_cpu() {
-    run(Mode::PerCpu, 64, records());
+    run(Mode::PerCpu, 64);
 }

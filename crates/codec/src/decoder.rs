@@ -152,7 +152,7 @@ fn decode_text(mut text: &[u8], memory: &mut Vec<u8>) -> Result<usize> {
     memory.try_reserve_exact(text.len().div_ceil(4) * 3).map_err(|_| Error::OutOfMemory)?;
     while !text.is_empty() {
         let mut piece = [0; text64::PIECE];
-        memory.put(text64::read_piece(&mut text, &mut piece)?)?;
+        memory.write(text64::read_piece(&mut text, &mut piece)?)?;
     }
     Ok(memory.len())
 }

@@ -33,7 +33,7 @@ const LONG: u64 = 1 << 13;
 #[cfg(target_arch = "x86_64")]
 impl Eight {
     #[inline(always)]
-    pub(crate) fn of(counts: &[u64; 8]) -> Neighbours {
+    pub(crate) fn classify(counts: &[u64; 8]) -> Neighbours {
         // SAFETY: every x86-64 has SSE2.
         unsafe { sse2::neighbours(counts) }
     }
@@ -122,7 +122,7 @@ mod sse2 {
 #[cfg(not(target_arch = "x86_64"))]
 impl Eight {
     #[inline(always)]
-    pub(crate) fn of(_counts: &[u64; 8]) -> Neighbours {
+    pub(crate) fn classify(_counts: &[u64; 8]) -> Neighbours {
         Neighbours::Mixed
     }
 

@@ -12,7 +12,8 @@ pub(crate) fn first(bytes: &[u8]) -> usize {
     match bytes.first() {
         Some(0x0c | 0x1c | 0x89) => {
             let head = without_double_header(bytes);
-            let length = length_of(head).and_then(|length| length.checked_add(bytes.len() - head.len()));
+            let length =
+                announced_length(head).and_then(|length| length.checked_add(bytes.len() - head.len()));
             length.map_or(bytes.len(), |length| length.min(bytes.len()))
         }
         _ => {
@@ -25,13 +26,13 @@ pub(crate) fn first(bytes: &[u8]) -> usize {
 }
 
 /// The length that a binary encoding announces.
-fn length_of(bytes: &[u8]) -> Option<usize> {
+fn announced_length(bytes: &[u8]) -> Option<usize> {
     let announced = || usize::try_from(u32::from_be_bytes(*bytes.get(4..)?.first_chunk()?)).ok();
     match Cookie::read(bytes) {
         // Adds the cookie and the length in front.
         Some(Cookie::Compressed) => announced()?.checked_add(8),
         Some(Cookie::Plain { is_v0: false, .. }) => announced()?.checked_add(HEADER),
         Some(Cookie::Plain { is_v0: true, .. }) => None,
-        None => native::length_of(bytes),
+        None => native::announced_length(bytes),
     }
 }

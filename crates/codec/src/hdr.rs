@@ -93,7 +93,7 @@ fn is_double(header: &[u8]) -> bool {
 }
 
 /// The significant digits of a layout, if HdrHistogram has an equivalent one.
-pub(crate) fn digits_of(layout: &Layout) -> Option<u32> {
+pub(crate) fn digits(layout: &Layout) -> Option<u32> {
     SCALES.iter().position(|&scale| scale == layout.scale()).map(|digits| digits as u32)
 }
 

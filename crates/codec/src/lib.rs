@@ -54,7 +54,6 @@ use sink::{Filling, Sink};
 pub use picollo_core::seam::Written;
 
 use picollo_core::seam::room;
-use picollo_core::snapshots::Counts;
 use picollo_core::{Error, Result, Snapshot};
 
 /// The default limit for the counters of a decoded snapshot: room for every HdrHistogram of up to five significant
@@ -78,17 +77,6 @@ pub enum Encoding {
 
 picollo_core::seam::from_code!(Encoding { HdrV2, HdrV2Compressed, Native });
 
-impl Encoding {
-    /// What this encoding omits from a snapshot: nothing, or the observations out of range or lost. (HdrHistogram's
-    /// encodings also omit the smallest trackable value, the time and whether counts are estimates.)
-    pub fn omitted_counts(&self, snapshot: &Snapshot) -> Counts {
-        match self {
-            Encoding::HdrV2 | Encoding::HdrV2Compressed => Counts { total: 0, ..snapshot.counts() },
-            Encoding::Native => Counts::default(),
-        }
-    }
-}
-
 /// Snapshots as bytes, and back.
 pub trait Codec {
     /// The length of an encoding in bytes. This makes a compressed one. Fails as [`Codec::encode`] does.
@@ -97,9 +85,10 @@ pub trait Codec {
     /// Encodes into the beginning of `out` and returns the length. Returns [`Error::BufferTooSmall`], and writes
     /// nothing, if `out` is shorter than [`Codec::encoded_length`].
     ///
-    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::omitted_counts`] returns what
-    /// they omit. They return [`Error::Incompatible`] for what they cannot hold: blocks that are not those of 0 to 5
-    /// significant digits, values of 2^63 or more, a count of 2^63 or more in one bucket. To pass such a snapshot to
+    /// HdrHistogram's encodings hold counts and the largest trackable value. They omit the smallest trackable value, the
+    /// time, and the observations out of range or lost ([`Snapshot::counts`]). They return [`Error::Incompatible`] for
+    /// what they cannot hold: blocks that are not those of 0 to 5 significant digits, values of 2^63 or more, a count of
+    /// 2^63 or more in one bucket. To pass such a snapshot to
     /// HdrHistogram anyway, merge it into a snapshot whose layout comes from
     /// [`with_significant_digits`](picollo_core::Layout::with_significant_digits).
     fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize>;
@@ -155,7 +144,7 @@ impl Codec for Snapshot {
             #[cfg(feature = "alloc")]
             Encoding::HdrV2Compressed => {
                 let bytes = self.encode_to_vec(encoding)?;
-                fill(out, bytes.len(), |sink| sink.put(&bytes))
+                fill(out, bytes.len(), |sink| sink.write(&bytes))
             }
             #[cfg(not(feature = "alloc"))]
             Encoding::HdrV2Compressed => {
@@ -226,9 +215,9 @@ fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
     let mut deflate = zlib::Deflate::new(&mut stream)?;
     v2::Plan::new(snapshot)?.write(&mut deflate)?;
     deflate.finish()?;
-    sink.put(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
-    sink.put(&(stream.len() as u32).to_be_bytes())?;
-    sink.put(&stream)
+    sink.write(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
+    sink.write(&(stream.len() as u32).to_be_bytes())?;
+    sink.write(&stream)
 }
 
 /// The same without a compressor.
@@ -236,8 +225,8 @@ fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
 fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
     let plan = v2::Plan::new(snapshot)?;
     let length = plan.length();
-    sink.put(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
-    sink.put(&(stored::stream_length(length) as u32).to_be_bytes())?;
+    sink.write(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
+    sink.write(&(stored::stream_length(length) as u32).to_be_bytes())?;
     let mut stored = stored::Stored::new(sink, length)?;
     plan.write(&mut stored)?;
     stored.finish()

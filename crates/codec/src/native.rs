@@ -20,7 +20,7 @@
 //! Counts run from the first counter to the last one that is not zero. They are integers of one to nine bytes (those of
 //! V2, without the sign). A run of zeros is a 0 and its length.
 
-use super::sequence::{Put, put_counts};
+use super::sequence::{CountSink, pass_counts};
 use super::sink::Sink;
 use super::varint;
 use picollo_core::snapshots::Counts;
@@ -117,7 +117,7 @@ impl<'a> Image<'a> {
 }
 
 /// The length that an encoding announces, if its version is known.
-pub(crate) fn length_of(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn announced_length(bytes: &[u8]) -> Option<usize> {
     let version = u16::from_le_bytes(*bytes.strip_prefix(&MAGIC)?.first_chunk()?);
     if !matches!(version, VERSION | VERSION_WITH_UNIT) {
         return None;
@@ -128,17 +128,17 @@ pub(crate) fn length_of(bytes: &[u8]) -> Option<usize> {
 
 /// Reports each run of zeros and each count, with 0 for the other.
 #[inline(always)]
-fn each_run(payload: &[u8], mut tell: impl FnMut(u64, u64) -> Option<()>) -> Result<()> {
+fn each_run(payload: &[u8], mut report: impl FnMut(u64, u64) -> Option<()>) -> Result<()> {
     let mut is_run = false;
-    let told = varint::each(payload, |word| {
+    let passed = varint::each(payload, |word| {
         if is_run {
             is_run = false;
-            return tell(word, 0);
+            return report(word, 0);
         }
         is_run = word == 0;
-        if is_run { Some(()) } else { tell(0, word) }
+        if is_run { Some(()) } else { report(0, word) }
     });
-    if is_run { Err(Error::Corrupt) } else { told.ok_or(Error::Corrupt) }
+    if is_run { Err(Error::Corrupt) } else { passed.ok_or(Error::Corrupt) }
 }
 
 /// An encoding that is about to be written.
@@ -150,7 +150,7 @@ pub(crate) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
         let cells = seam::cells(snapshot);
-        let (Measure(payload), _) = put_counts(&cells, Measure(0))?;
+        let (Measure(payload), _) = pass_counts(&cells, 0, Measure(0))?;
         Ok(Plan { snapshot, payload })
     }
 
@@ -161,11 +161,11 @@ impl<'a> Plan<'a> {
     pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
         let mut sink = Checked { sink, crc: crc32fast::Hasher::new() };
         let (layout, counts) = (self.snapshot.layout(), self.snapshot.counts());
-        sink.put(&MAGIC)?;
+        sink.write(&MAGIC)?;
         let version = if layout.unit() == 0 { VERSION } else { VERSION_WITH_UNIT };
-        sink.put(&version.to_le_bytes())?;
-        sink.put(&[0; 2])?;
-        sink.put(&(layout.scale() | layout.unit() << SCALE_BITS).to_le_bytes())?;
+        sink.write(&version.to_le_bytes())?;
+        sink.write(&[0; 2])?;
+        sink.write(&(layout.scale() | layout.unit() << SCALE_BITS).to_le_bytes())?;
         for word in [
             layout.min_trackable(),
             layout.max_trackable(),
@@ -175,29 +175,29 @@ impl<'a> Plan<'a> {
             counts.lost,
             self.payload as u64,
         ] {
-            sink.put(&word.to_le_bytes())?;
+            sink.write(&word.to_le_bytes())?;
         }
         let (cells, mut bytes) = (seam::cells(self.snapshot), [0; varint::PIECE]);
         let writer = Writer(varint::Writer::new(&mut sink, &mut bytes));
-        let (writer, _) = put_counts(&cells, writer)?;
+        let (writer, _) = pass_counts(&cells, 0, writer)?;
         writer.0.finish()?;
         let crc = sink.crc.finalize();
-        sink.sink.put(&crc.to_le_bytes())
+        sink.sink.write(&crc.to_le_bytes())
     }
 }
 
 /// Adds up the bytes that will be written.
 struct Measure(usize);
 
-impl Put for Measure {
+impl CountSink for Measure {
     #[inline(always)]
-    fn put_count(&mut self, count: u64) -> Result<()> {
+    fn add_count(&mut self, count: u64) -> Result<()> {
         self.0 += varint::length(count);
         Ok(())
     }
 
     #[inline(always)]
-    fn put_zeros(&mut self, number: u64) -> Result<()> {
+    fn add_zeros(&mut self, number: u64) -> Result<()> {
         self.0 += 1 + varint::length(number);
         Ok(())
     }
@@ -206,16 +206,16 @@ impl Put for Measure {
 /// Writes counts as they are, and a run of zeros as a 0 and its length.
 struct Writer<'a, S>(varint::Writer<'a, S>);
 
-impl<S: Sink> Put for Writer<'_, S> {
+impl<S: Sink> CountSink for Writer<'_, S> {
     #[inline(always)]
-    fn put_count(&mut self, count: u64) -> Result<()> {
-        self.0.put(count)
+    fn add_count(&mut self, count: u64) -> Result<()> {
+        self.0.write(count)
     }
 
     #[inline(always)]
-    fn put_zeros(&mut self, number: u64) -> Result<()> {
-        self.0.put(0)?;
-        self.0.put(number)
+    fn add_zeros(&mut self, number: u64) -> Result<()> {
+        self.0.write(0)?;
+        self.0.write(number)
     }
 }
 
@@ -226,8 +226,8 @@ struct Checked<'a, S> {
 }
 
 impl<S: Sink> Sink for Checked<'_, S> {
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.crc.update(bytes);
-        self.sink.put(bytes)
+        self.sink.write(bytes)
     }
 }

@@ -6,7 +6,7 @@ use picollo_core::{Error, Result};
 
 /// Takes bytes, one piece after another.
 pub(crate) trait Sink {
-    fn put(&mut self, bytes: &[u8]) -> Result<()>;
+    fn write(&mut self, bytes: &[u8]) -> Result<()>;
 }
 
 /// Counts bytes without keeping them.
@@ -16,7 +16,7 @@ pub(crate) struct Counting {
 }
 
 impl Sink for Counting {
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.length += bytes.len();
         Ok(())
     }
@@ -36,7 +36,7 @@ impl<'a> Filling<'a> {
 
 impl Sink for Filling<'_> {
     #[inline(always)]
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let end = self.length + bytes.len();
         self.memory.get_mut(self.length..end).ok_or(Error::BufferTooSmall)?.write_copy_of_slice(bytes);
         self.length = end;
@@ -46,7 +46,7 @@ impl Sink for Filling<'_> {
 
 #[cfg(feature = "alloc")]
 impl Sink for alloc::vec::Vec<u8> {
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.try_reserve(bytes.len()).map_err(|_| Error::OutOfMemory)?;
         self.extend_from_slice(bytes);
         Ok(())

@@ -11,7 +11,7 @@ pub(crate) const fn stream_length(length: usize) -> usize {
     2 + 5 * length.div_ceil(BLOCK) + length + 4
 }
 
-/// Wraps the bytes put into it into another sink. The number of bytes must be known beforehand.
+/// Wraps the bytes written to it, for another sink. The number of bytes must be known beforehand.
 pub(crate) struct Stored<'a, S> {
     sink: &'a mut S,
     left: usize,
@@ -22,19 +22,19 @@ pub(crate) struct Stored<'a, S> {
 impl<'a, S: Sink> Stored<'a, S> {
     pub(crate) fn new(sink: &'a mut S, length: usize) -> Result<Self> {
         // Deflate at the fastest level; the two bytes are a multiple of 31.
-        sink.put(&[0x78, 0x01])?;
+        sink.write(&[0x78, 0x01])?;
         Ok(Stored { sink, left: length, left_in_block: 0, adler: (1, 0) })
     }
 
     /// Writes the checksum.
     pub(crate) fn finish(self) -> Result<()> {
-        debug_assert!(self.left == 0 && self.left_in_block == 0, "fewer bytes than told");
-        self.sink.put(&(self.adler.1 << 16 | self.adler.0).to_be_bytes())
+        debug_assert!(self.left == 0 && self.left_in_block == 0, "fewer bytes than announced");
+        self.sink.write(&(self.adler.1 << 16 | self.adler.0).to_be_bytes())
     }
 }
 
 impl<S: Sink> Sink for Stored<'_, S> {
-    fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             if self.left_in_block == 0 {
                 if self.left == 0 {
@@ -44,7 +44,7 @@ impl<S: Sink> Sink for Stored<'_, S> {
                 self.left_in_block = self.left.min(BLOCK);
                 self.left -= self.left_in_block;
                 let [low, high] = (self.left_in_block as u16).to_le_bytes();
-                self.sink.put(&[(self.left == 0) as u8, low, high, !low, !high])?;
+                self.sink.write(&[(self.left == 0) as u8, low, high, !low, !high])?;
             }
             let (head, rest) = bytes.split_at(bytes.len().min(self.left_in_block));
             self.left_in_block -= head.len();
@@ -54,7 +54,7 @@ impl<S: Sink> Sink for Stored<'_, S> {
                 b = (b + a) % 65_521;
             }
             self.adler = (a, b);
-            self.sink.put(head)?;
+            self.sink.write(head)?;
             bytes = rest;
         }
         Ok(())
@@ -73,9 +73,9 @@ mod tests {
             let mut stream = Vec::new();
             let mut stored = Stored::new(&mut stream, length).unwrap();
             for piece in bytes.chunks(777) {
-                stored.put(piece).unwrap();
+                stored.write(piece).unwrap();
             }
-            assert_eq!(stored.put(&[0]), Err(Error::BufferTooSmall), "more than was told");
+            assert_eq!(stored.write(&[0]), Err(Error::BufferTooSmall), "more than announced");
             stored.finish().unwrap();
             assert_eq!(stream.len(), stream_length(length));
             assert!(miniz_oxide::inflate::decompress_to_vec_zlib(&stream).unwrap() == bytes);

@@ -58,7 +58,7 @@ impl<'a, W: Write + ?Sized> Base64Sink<'a, W> {
 }
 
 impl<W: Write + ?Sized> Sink for Base64Sink<'_, W> {
-    fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let (head, rest) = bytes.split_at(bytes.len().min(PIECE - self.length));
             self.piece[self.length..][..head.len()].copy_from_slice(head);

@@ -1,11 +1,11 @@
 //! HdrHistogram's V2 encoding of counts, and the fixed words of V1 and V0.
 //!
-//! Counts run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k`
+//! CountSink run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k`
 //! zeros as `zigzag(-k)`, a single zero as 0; each takes one to nine bytes.
 
 use super::eights::Eight;
 use super::hdr::{self, Header, Words};
-use super::sequence::{Put, Recorded, put_parts};
+use super::sequence::{CountSink, pass_counts};
 use super::sink::Sink;
 use super::varint::{self, unzigzag, zigzag};
 use picollo_core::{Error, Layout, Result, Snapshot, seam};
@@ -67,7 +67,7 @@ fn check_counts(payload: &[u8], length: u64) -> Result<u64> {
     let mut rest = payload;
     let mut end = 0u64;
     loop {
-        // Counts are even, runs of zeros odd.
+        // CountSink are even, runs of zeros odd.
         end += varint::skip_even(&mut rest);
         if end > length {
             return Err(Error::Corrupt);
@@ -114,13 +114,13 @@ fn last_word(payload: &[u8], size: usize, length: u64) -> Result<Option<u64>> {
 
 /// Reports the index and count of all counts that are not zero; the payload was checked.
 #[inline(always)]
-fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> Option<()>) -> Result<()> {
+fn each_count(payload: &[u8], words: Words, mut report: impl FnMut(usize, u64) -> Option<()>) -> Result<()> {
     let Words::Fixed(size) = words else {
         let mut index = 0usize;
-        let told = varint::each(payload, |word| {
+        let passed = varint::each(payload, |word| {
             if word & 1 == 0 {
                 if word != 0 {
-                    tell(index, word >> 1)?;
+                    report(index, word >> 1)?;
                 }
                 index += 1;
             } else {
@@ -128,12 +128,12 @@ fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> 
             }
             Some(())
         });
-        return told.ok_or(Error::Corrupt);
+        return passed.ok_or(Error::Corrupt);
     };
     for (index, word) in payload.chunks_exact(size).enumerate() {
         let count = word.iter().fold(0u64, |count, &byte| count << 8 | byte as u64);
         if count != 0 {
-            tell(index, count).ok_or(Error::Corrupt)?;
+            report(index, count).ok_or(Error::Corrupt)?;
         }
     }
     Ok(())
@@ -144,23 +144,26 @@ pub(crate) struct Plan<'a> {
     snapshot: &'a Snapshot,
     digits: u32,
     payload: usize,
-    /// Which parts of the counters have counts; the others are examined only once.
-    recorded: Recorded,
 }
 
 impl<'a> Plan<'a> {
     /// Returns [`Error::Incompatible`] for a snapshot that V2 cannot hold.
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
-        let layout = snapshot.layout();
-        let digits = digits_of(layout)?;
-        let cells = seam::cells(snapshot);
-        let (measure, mut recorded) = (Measure { all: 0, length: 0 }, Recorded::UNKNOWN);
-        let (mut measure, next) = put_parts(&cells, layout.first_index(), &mut recorded, measure)?;
-        if next == 0 {
-            measure.put_zeros(1)?;
+        let mut plan = Plan::unmeasured(snapshot)?;
+        plan.payload = plan.pass_counts(Measure(0))?.0;
+        Ok(plan)
+    }
+
+    /// The same without the length of the counts.
+    pub(crate) fn unmeasured(snapshot: &'a Snapshot) -> Result<Self> {
+        let digits = hdr::digits(snapshot.layout()).ok_or(Error::Incompatible)?;
+        // If the sum is small, so is each count.
+        let counts_fit = snapshot.counts().total < TOO_LARGE
+            || snapshot.recorded_counts().all(|(_, count)| count < TOO_LARGE);
+        if !counts_fit || snapshot.count_between(TOO_LARGE, u64::MAX) != 0 {
+            return Err(Error::Incompatible);
         }
-        check_limits(layout, measure.all, next)?;
-        Ok(Plan { snapshot, digits, payload: measure.length, recorded })
+        Ok(Plan { snapshot, digits, payload: 0 })
     }
 
     /// The length of the encoding. The counts take at most nine bytes for each of six million counters.
@@ -169,64 +172,43 @@ impl<'a> Plan<'a> {
     }
 
     fn write_header(&self, sink: &mut impl Sink) -> Result<()> {
-        sink.put(&hdr::V2_COOKIE.to_be_bytes())?;
-        sink.put(&(self.payload as u32).to_be_bytes())?;
+        sink.write(&hdr::V2_COOKIE.to_be_bytes())?;
+        sink.write(&(self.payload as u32).to_be_bytes())?;
         // The offset is for shifted histograms.
-        sink.put(&[0; 4])?;
-        sink.put(&self.digits.to_be_bytes())?;
+        sink.write(&[0; 4])?;
+        sink.write(&self.digits.to_be_bytes())?;
         // The lowest discernible value is a unit, not a minimum; the highest is at least twice as much.
         let unit = 1u64 << self.snapshot.layout().unit();
-        sink.put(&unit.to_be_bytes())?;
+        sink.write(&unit.to_be_bytes())?;
         let highest = self.snapshot.layout().max_trackable().clamp(2 * unit, TOO_LARGE - 1);
-        sink.put(&highest.to_be_bytes())?;
-        sink.put(&1.0f64.to_be_bytes())
+        sink.write(&highest.to_be_bytes())?;
+        sink.write(&1.0f64.to_be_bytes())
+    }
+
+    /// Passes all counts on. No counts are one zero.
+    fn pass_counts<S: CountSink>(&self, sink: S) -> Result<S> {
+        let (cells, first) = (seam::cells(self.snapshot), self.snapshot.layout().first_index());
+        let (mut sink, next) = pass_counts(&cells, first, sink)?;
+        if next == 0 {
+            sink.add_zeros(1)?;
+        }
+        Ok(sink)
     }
 
     pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
         self.write_header(sink)?;
-        let (cells, first) = (seam::cells(self.snapshot), self.snapshot.layout().first_index());
-        let mut bytes = [0; varint::PIECE];
-        let writer = varint::Writer::new(sink, &mut bytes);
-        let (mut writer, next) = put_parts(&cells, first, &mut { self.recorded }, writer)?;
-        if next == 0 {
-            writer.put_zeros(1)?;
-        }
-        writer.finish()
+        self.pass_counts(varint::Writer::new(sink, &mut [0; varint::PIECE]))?.finish()
     }
 }
 
 /// Appends a complete encoding to a vector, in one pass: the length is filled in afterwards.
 #[cfg(feature = "alloc")]
 pub(crate) fn write_to_vec(snapshot: &Snapshot, out: &mut alloc::vec::Vec<u8>) -> Result<()> {
-    let layout = snapshot.layout();
-    let mut plan = Plan { snapshot, digits: digits_of(layout)?, payload: 0, recorded: Recorded::UNKNOWN };
     let start = out.len();
-    plan.write_header(out)?;
-    let (cells, mut bytes) = (seam::cells(snapshot), [0; varint::PIECE]);
-    let writer = Checking { all: 0, writer: varint::Writer::new(out, &mut bytes) };
-    let (mut checking, next) = put_parts(&cells, layout.first_index(), &mut plan.recorded, writer)?;
-    if next == 0 {
-        checking.put_zeros(1)?;
-    }
-    check_limits(layout, checking.all, next)?;
-    checking.writer.finish()?;
-    plan.payload = out.len() - start - hdr::HEADER;
-    let length = (plan.payload as u32).to_be_bytes();
+    Plan::unmeasured(snapshot)?.write(out)?;
+    let length = ((out.len() - start - hdr::HEADER) as u32).to_be_bytes();
     out[start + 4..start + 8].copy_from_slice(&length);
     Ok(())
-}
-
-/// The digits of a layout. Returns [`Error::Incompatible`] if HdrHistogram has no such layout.
-fn digits_of(layout: &Layout) -> Result<u32> {
-    hdr::digits_of(layout).ok_or(Error::Incompatible)
-}
-
-/// Returns [`Error::Incompatible`] if V2 cannot hold the counts, whose combined bits are in `all`, or the values, which
-/// end before logical index `next`.
-fn check_limits(layout: &Layout, all: u64, next: u64) -> Result<()> {
-    let last = next.checked_sub(layout.first_index() + 1);
-    let highest = last.map_or(0, |last| layout.bucket_at(last).upper);
-    if all >= TOO_LARGE || highest >= TOO_LARGE { Err(Error::Incompatible) } else { Ok(()) }
 }
 
 /// The word for a number of zeros: a single zero is a count.
@@ -236,82 +218,47 @@ fn zeros_word(number: u64) -> u64 {
 }
 
 /// Adds up the length of what will be written.
-struct Measure {
-    /// The combined bits of all counts that may be too large.
-    all: u64,
-    length: usize,
-}
+struct Measure(usize);
 
-impl Put for Measure {
+impl CountSink for Measure {
     const EIGHTS: bool = true;
 
     #[inline(always)]
-    fn put_eight(&mut self, eight: &Eight) -> Result<bool> {
-        // Counts in eights are small, and `all` is only for counts that may be too large.
-        self.length += eight.length();
+    fn add_eight(&mut self, eight: &Eight) -> Result<bool> {
+        self.0 += eight.length();
         Ok(true)
     }
 
     #[inline(always)]
-    fn put_count(&mut self, count: u64) -> Result<()> {
-        self.all |= count;
-        self.length += varint::length(count << 1);
+    fn add_count(&mut self, count: u64) -> Result<()> {
+        self.0 += varint::length(count << 1);
         Ok(())
     }
 
     #[inline(always)]
-    fn put_zeros(&mut self, number: u64) -> Result<()> {
-        self.length += varint::length(zeros_word(number));
+    fn add_zeros(&mut self, number: u64) -> Result<()> {
+        self.0 += varint::length(zeros_word(number));
         Ok(())
     }
 }
 
-impl<S: Sink> Put for varint::Writer<'_, S> {
+impl<S: Sink> CountSink for varint::Writer<'_, S> {
     const EIGHTS: bool = true;
 
     #[inline(always)]
-    fn put_eight(&mut self, eight: &Eight) -> Result<bool> {
+    fn add_eight(&mut self, eight: &Eight) -> Result<bool> {
         let Some((bytes, length)) = eight.bytes() else { return Ok(false) };
-        self.put_encoded(&bytes, length)?;
+        self.write_encoded(&bytes, length)?;
         Ok(true)
     }
 
     #[inline(always)]
-    fn put_count(&mut self, count: u64) -> Result<()> {
-        self.put(count << 1)
+    fn add_count(&mut self, count: u64) -> Result<()> {
+        self.write(count << 1)
     }
 
     #[inline(always)]
-    fn put_zeros(&mut self, number: u64) -> Result<()> {
-        self.put(zeros_word(number))
-    }
-}
-
-/// Writes, and collects what the check needs.
-#[cfg(feature = "alloc")]
-struct Checking<'a, S> {
-    /// As in [`Measure`].
-    all: u64,
-    writer: varint::Writer<'a, S>,
-}
-
-#[cfg(feature = "alloc")]
-impl<S: Sink> Put for Checking<'_, S> {
-    const EIGHTS: bool = true;
-
-    #[inline(always)]
-    fn put_eight(&mut self, eight: &Eight) -> Result<bool> {
-        self.writer.put_eight(eight)
-    }
-
-    #[inline(always)]
-    fn put_count(&mut self, count: u64) -> Result<()> {
-        self.all |= count;
-        self.writer.put(count << 1)
-    }
-
-    #[inline(always)]
-    fn put_zeros(&mut self, number: u64) -> Result<()> {
-        self.writer.put(zeros_word(number))
+    fn add_zeros(&mut self, number: u64) -> Result<()> {
+        self.write(zeros_word(number))
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// The number of bytes that [`Writer::put`] writes.
+/// The number of bytes that [`Writer::write`] writes.
 #[inline(always)]
 pub(crate) const fn length(value: u64) -> usize {
     if value < 0x20_0000 {
@@ -41,9 +41,9 @@ impl<'a, S: Sink> Writer<'a, S> {
 
     /// Writes a value.
     #[inline(always)]
-    pub(crate) fn put(&mut self, value: u64) -> Result<()> {
+    pub(crate) fn write(&mut self, value: u64) -> Result<()> {
         if self.length > PIECE - MAX_BYTES {
-            self.sink.put(&self.bytes[..self.length])?;
+            self.sink.write(&self.bytes[..self.length])?;
             self.length = 0;
         }
         let Some(bytes) = self.bytes[self.length..].first_chunk_mut::<MAX_BYTES>() else { return Ok(()) };
@@ -61,17 +61,17 @@ impl<'a, S: Sink> Writer<'a, S> {
             bytes[2] = (value >> 14) as u8;
             self.length += 3;
         } else {
-            self.length += put_long(bytes, value);
+            self.length += encode_long(bytes, value);
         }
         Ok(())
     }
 
     /// Writes the first `length` of some encoded bytes.
     #[inline(always)]
-    pub(crate) fn put_encoded(&mut self, encoded: &[u8; 16], length: usize) -> Result<()> {
+    pub(crate) fn write_encoded(&mut self, encoded: &[u8; 16], length: usize) -> Result<()> {
         debug_assert!(length <= encoded.len());
         if self.length > PIECE - encoded.len() {
-            self.sink.put(&self.bytes[..self.length])?;
+            self.sink.write(&self.bytes[..self.length])?;
             self.length = 0;
         }
         if let Some(bytes) = self.bytes[self.length..].first_chunk_mut::<16>() {
@@ -84,12 +84,12 @@ impl<'a, S: Sink> Writer<'a, S> {
 
     /// Writes the rest.
     pub(crate) fn finish(self) -> Result<()> {
-        self.sink.put(&self.bytes[..self.length])
+        self.sink.write(&self.bytes[..self.length])
     }
 }
 
 /// Writes a value of any length, and returns that length.
-fn put_long(bytes: &mut [u8; MAX_BYTES], mut value: u64) -> usize {
+fn encode_long(bytes: &mut [u8; MAX_BYTES], mut value: u64) -> usize {
     for (at, byte) in bytes.iter_mut().enumerate() {
         if value < 0x80 || at == MAX_BYTES - 1 {
             *byte = value as u8;
@@ -163,10 +163,10 @@ pub(crate) fn skip_even(bytes: &mut &[u8]) -> u64 {
 
 /// Calls the callback with all values. Returns `None` if the bytes end within one, or if the callback does.
 #[inline(always)]
-pub(crate) fn each(mut bytes: &[u8], mut tell: impl FnMut(u64) -> Option<()>) -> Option<()> {
+pub(crate) fn each(mut bytes: &[u8], mut report: impl FnMut(u64) -> Option<()>) -> Option<()> {
     // One at a time: neighbors tend to have the same length, and prediction is faster than any arithmetic.
     while !bytes.is_empty() {
-        tell(read(&mut bytes)?)?;
+        report(read(&mut bytes)?)?;
     }
     Some(())
 }
@@ -181,7 +181,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut piece = [0; PIECE];
         let mut writer = Writer::new(&mut bytes, &mut piece);
-        writer.put(value).unwrap();
+        writer.write(value).unwrap();
         writer.finish().unwrap();
         bytes
     }
@@ -209,7 +209,7 @@ mod tests {
             let mut piece = [0; PIECE];
             let mut writer = Writer::new(&mut bytes, &mut piece);
             for &(value, shift) in &values {
-                writer.put(value >> shift).unwrap();
+                writer.write(value >> shift).unwrap();
             }
             writer.finish().unwrap();
             bytes.truncate(bytes.len() - cut.min(bytes.len()));
@@ -218,9 +218,9 @@ mod tests {
                 if rest.is_empty() { break Some(()) }
                 match read(&mut rest) { Some(value) => naive.push(value), None => break None }
             };
-            let mut told = Vec::new();
-            prop_assert_eq!(each(&bytes, |value| { told.push(value); Some(()) }), whole);
-            prop_assert_eq!(told, naive);
+            let mut reported = Vec::new();
+            prop_assert_eq!(each(&bytes, |value| { reported.push(value); Some(()) }), whole);
+            prop_assert_eq!(reported, naive);
         }
 
         #[test]

@@ -139,7 +139,7 @@ impl Drop for Compressor {
     }
 }
 
-/// Deflates what is put into it, into another sink.
+/// Deflates what is written to it, into another sink.
 pub(crate) struct Deflate<'a, S> {
     state: Compressor,
     sink: &'a mut S,
@@ -156,7 +156,7 @@ impl<'a, S: Sink> Deflate<'a, S> {
     fn flush(&mut self, flush: TDEFLFlush) -> Result<()> {
         let mut failed = Ok(());
         let (status, read) = compress_to_output(&mut self.state, &self.piece, flush, |out| {
-            failed = self.sink.put(out);
+            failed = self.sink.write(out);
             failed.is_ok()
         });
         failed?;
@@ -175,7 +175,7 @@ impl<'a, S: Sink> Deflate<'a, S> {
 }
 
 impl<S: Sink> Sink for Deflate<'_, S> {
-    fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let (head, rest) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
             self.piece.extend_from_slice(head);

@@ -31,9 +31,6 @@ mod comparison;
 mod double;
 mod escape;
 #[cfg(test)]
-#[path = "../../../core/src/format/exact.rs"]
-mod exact;
-#[cfg(test)]
 mod example;
 mod fields;
 mod human;

@@ -10,13 +10,47 @@ use crate::cells::header::{Header, copies};
 use crate::cells::kind::{Kind, Mode};
 use crate::error::{Error, Result};
 use crate::histograms::body::Body;
+#[cfg(feature = "alloc")]
+use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::HAS_ATOMIC_64;
 use crate::platform::memory::size_with;
+#[cfg(feature = "alloc")]
+use crate::snapshot::snapshot::{Since, Snapshot};
+#[cfg(feature = "alloc")]
+use crate::statistics::summary::Summary;
 
 /// Rejects units for histograms that are recorded into by type, because those do not shift.
 fn check_unit(layout: &Layout) -> Result<()> {
     if layout.unit() == 0 { Ok(()) } else { Err(Error::InvalidArgument) }
+}
+
+/// Makes an empty dense histogram in the caller's memory, by this pointer alone: no reference to a part of the memory is
+/// made between it and the returned one, which may be used as long as the pointer. `needed` is
+/// [`Histogram::required_size`]. Fails as [`Histogram::init_in`].
+///
+/// # Safety
+/// `memory` must be valid for writes of `size` bytes, which may be uninitialized and which nobody else uses.
+pub(crate) unsafe fn init_at(
+    memory: *mut u8,
+    size: usize,
+    needed: usize,
+    header: Header,
+) -> Result<NonNull<Header>> {
+    let base = NonNull::new(memory).ok_or(Error::InvalidArgument)?;
+    if !memory.addr().is_multiple_of(align_of::<Header>()) {
+        return Err(Error::InvalidArgument);
+    }
+    if size < needed {
+        return Err(Error::BufferTooSmall);
+    }
+    // SAFETY: the memory is valid and unused, as the caller promises, and aligned and long enough as just checked.
+    // All-zero bytes are valid cells.
+    unsafe {
+        base.write_bytes(0, needed);
+        base.cast::<Header>().write(header.placed_in_callers_memory());
+    }
+    Ok(base.cast())
 }
 
 impl<C: Counter, M: WriteMode> Histogram<[C], M> {
@@ -35,40 +69,28 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// fewer than [`Histogram::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {
         check_unit(&layout)?;
+        let size = Self::required_size(&layout, live_reset)?;
+        let header = Header::new(layout, Self::DENSE, live_reset);
         // SAFETY: the memory is ours for the borrow, and so is the histogram in it.
         unsafe {
-            let base = Self::make_at(memory.as_mut_ptr().cast(), memory.len(), layout, live_reset)?;
-            Ok(&mut *Self::of_header(base.as_ptr()).cast_mut())
+            let base = init_at(memory.as_mut_ptr().cast(), memory.len(), size, header)?;
+            Ok(&mut *Self::at_header(base.as_ptr()).cast_mut())
         }
     }
 
-    /// Does the same as [`Histogram::init_in`] using only a pointer. There is no reference to a part of the memory
-    /// between the pointer and the returned one, which may be used as long as the pointer.
-    ///
-    /// # Safety
-    /// `memory` must be valid for writes of `size` bytes, which may be uninitialized and which nobody else uses.
-    unsafe fn make_at(
-        memory: *mut u8,
-        size: usize,
-        layout: Layout,
-        live_reset: bool,
-    ) -> Result<NonNull<Header>> {
-        let needed = Self::required_size(&layout, live_reset)?;
-        let base = NonNull::new(memory).ok_or(Error::InvalidArgument)?;
-        if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
-            return Err(Error::InvalidArgument);
-        }
-        if size < needed {
-            return Err(Error::BufferTooSmall);
-        }
-        let header = Header::new(layout, Self::DENSE, live_reset);
-        // SAFETY: the memory is valid and unused, as the caller promises, and aligned and long enough as just checked.
-        // All-zero bytes are valid cells.
-        unsafe {
-            base.write_bytes(0, needed);
-            base.cast::<Header>().write(header.placed_in_callers_memory());
-        }
-        Ok(base.cast())
+    /// Returns the counts since the last reset. See [`SharedHistogram::snapshot`](crate::SharedHistogram::snapshot).
+    #[cfg(feature = "alloc")]
+    pub fn snapshot(&self) -> Result<alloc::boxed::Box<Snapshot>> {
+        let mut snapshot = Snapshot::boxed(*self.layout())?;
+        snapshot.update(self, Since::Reset)?;
+        Ok(snapshot)
+    }
+
+    /// Returns percentiles, mean and counts since the last reset. See
+    /// [`SharedHistogram::summary`](crate::SharedHistogram::summary).
+    #[cfg(feature = "alloc")]
+    pub fn summary(&self) -> Result<Summary> {
+        Ok(self.snapshot()?.summary(ValueSelection::Midpoint))
     }
 
     /// Makes an empty histogram on the heap. Returns [`Error::OutOfMemory`] instead of aborting if there is no room,
@@ -83,7 +105,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         // the box will free.
         unsafe {
             base.cast::<Header>().write(header);
-            Ok(alloc::boxed::Box::from_raw(Self::of_header(base.as_ptr().cast()).cast_mut()))
+            Ok(alloc::boxed::Box::from_raw(Self::at_header(base.as_ptr().cast()).cast_mut()))
         }
     }
 }
@@ -111,7 +133,7 @@ impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {
     #[inline(always)]
     unsafe fn from_header(header: *const Header) -> *const Self {
         // SAFETY: passed on.
-        unsafe { Self::of_header(header) }
+        unsafe { Self::at_header(header) }
     }
 
     #[inline(always)]
@@ -133,20 +155,6 @@ impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {
 
     fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
         Self::required_size(layout, live_reset)
-    }
-
-    unsafe fn init_at(
-        memory: *mut u8,
-        size: usize,
-        layout: Layout,
-        live_reset: bool,
-    ) -> Result<NonNull<Header>> {
-        // SAFETY: passed on.
-        unsafe { Self::make_at(memory, size, layout, live_reset) }
-    }
-
-    fn size_of_image(header: &Header) -> Result<usize> {
-        Self::required_size(&header.layout, header.has_baseline())
     }
 
     /// The only writer of a histogram owns nothing else. Several writers cannot use plain additions.

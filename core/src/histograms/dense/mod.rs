@@ -3,11 +3,11 @@
 mod memory;
 pub(crate) mod single_writer;
 
+pub(crate) use memory::init_at;
+
 use core::marker::PhantomData;
 
-use crate::cells::cell::Interlocked;
-use crate::cells::cell::Place;
-use crate::cells::cell::{Counter, ManyWriters, WriteMode};
+use crate::cells::cell::{Counter, Interlocked, ManyWriters, Place, WriteMode};
 use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::identity::IdentityCell;
 use crate::cells::kind::{Kind, Storage};
@@ -66,21 +66,15 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
     pub const fn new(layout: Layout) -> Self {
         assert!(N >= layout.length(), "the array has too few cells for the layout");
         assert!(layout.unit() == 0, "a histogram of this type has no unit");
-        Histogram {
-            header: Header::new(layout, Histogram::<[C], M>::DENSE, N >= layout.cells()),
-            mode: PhantomData,
-            cells: [const { C::ZERO }; N],
-        }
+        let header = Header::new(layout, Histogram::<[C], M>::DENSE, N >= layout.cells());
+        Histogram { header, mode: PhantomData, cells: [const { C::ZERO }; N] }
     }
 
     /// Creates an empty histogram; loom's cells cannot be made at compile time.
     #[cfg(loom)]
     pub fn new(layout: Layout) -> Self {
-        Histogram {
-            header: Header::new(layout, Histogram::<[C], M>::DENSE, N >= layout.cells()),
-            mode: PhantomData,
-            cells: core::array::from_fn(|_| C::zero()),
-        }
+        let header = Header::new(layout, Histogram::<[C], M>::DENSE, N >= layout.cells());
+        Histogram { header, mode: PhantomData, cells: core::array::from_fn(|_| C::zero()) }
     }
 }
 
@@ -108,7 +102,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     ///
     /// # Safety
     /// `header` must be the initialized header of a dense histogram of this cell type, with its cells after it.
-    pub(super) unsafe fn of_header(header: *const Header) -> *const Self {
+    pub(super) unsafe fn at_header(header: *const Header) -> *const Self {
         // SAFETY: it is readable, as the caller promises.
         let cells = unsafe { (*header).cells() };
         core::ptr::slice_from_raw_parts(header.cast::<u8>(), cells) as *const Self
@@ -122,37 +116,6 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// The rule that maps values to counters.
     pub fn layout(&self) -> &Layout {
         &self.header.layout
-    }
-
-    /// Counts one value whose logical index is known. (Other kinds need the value itself.)
-    #[inline(always)]
-    pub(crate) fn count_at(&self, logical_index: u64, _value: u64) {
-        self.add_at(self.header.layout.shortly_stored_at(logical_index), M::count, 1);
-    }
-
-    /// Adds values that were recorded one by one, at their storage index.
-    #[inline(always)]
-    fn add_few_at(&self, index: u64, count: u64) {
-        self.add_at(index, |place| M::add_few(place.cell(), count), count);
-    }
-
-    /// Adds at the storage index of a value.
-    #[inline(always)]
-    fn add_at(&self, index: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
-        if self.header.layout.contains(index) {
-            // SAFETY: every constructor makes at least `layout.length()` cells, and the layout never changes.
-            self.count_wraps(add(unsafe { Place::new(self.cells.as_ptr(), index as usize) }));
-        } else {
-            add_out_of_range::<M>(&self.header, index, count);
-        }
-    }
-
-    /// Tallies how often a cell wrapped around.
-    #[inline(always)]
-    fn count_wraps(&self, wraps: u64) {
-        if wraps != 0 {
-            self.header.tallies.add_wraps(wraps);
-        }
     }
 
     /// Starts counting anew for all later reads, regardless of concurrent writers: the present counts become the
@@ -202,6 +165,30 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
 }
 
 impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
+    /// Counts one value whose logical index is known. (Other kinds need the value itself.)
+    #[inline(always)]
+    pub(crate) fn count_at(&self, logical_index: u64, _value: u64) {
+        self.add_at(self.header.layout.shortly_stored_at(logical_index), M::count, 1);
+    }
+
+    /// Adds values that were recorded one by one, at their storage index.
+    #[inline(always)]
+    fn add_few_at(&self, index: u64, count: u64) {
+        self.add_at(index, |place| M::add_few(place.cell(), count), count);
+    }
+
+    /// Adds at the storage index of a value.
+    #[inline(always)]
+    fn add_at(&self, index: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
+        if self.header.layout.contains(index) {
+            // SAFETY: every constructor makes at least `layout.length()` cells, and the layout never changes.
+            let place = unsafe { Place::new(self.cells.as_ptr(), index as usize) };
+            self.header.tallies.add_wraps_if_any(add(place));
+        } else {
+            add_out_of_range::<M>(&self.header, index, count);
+        }
+    }
+
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, value: u64) {
@@ -234,7 +221,7 @@ impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
 /// not know where the cells end.
 #[cold]
 #[inline(never)]
-pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, index: u64, count: u64) {
+pub(crate) fn add_out_of_range<M: ManyWriters>(header: &Header, index: u64, count: u64) {
     let tallies = &header.tallies;
     let tally = if Layout::lies_below(index) { &tallies.underflow } else { &tallies.overflow };
     tallies.add_wraps_beside(M::add(tally, count), header.counter_bits());

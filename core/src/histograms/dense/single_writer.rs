@@ -3,10 +3,8 @@
 use core::ptr;
 
 use super::{Histogram, add_out_of_range};
-use crate::cells::cell::Counter;
-use crate::cells::cell::Place;
+use crate::cells::cell::{Counter, Place, SingleWriter, Unguarded};
 use crate::cells::header::Header;
-use crate::cells::single_writer::{SingleWriter, Unguarded};
 use crate::error::Result;
 use crate::histograms::record::Record;
 use crate::layout::indexer::Indexer;
@@ -119,7 +117,7 @@ impl<C: Counter> Histogram<[C], SingleWriter> {
 /// Counts a value for which the indexer has no index.
 #[cold]
 #[inline(never)]
-fn outside(header: &Header, value: u64) {
+fn count_outside(header: &Header, value: u64) {
     add_out_of_range::<Unguarded>(header, header.layout.recording_index(value), 1);
 }
 
@@ -144,9 +142,9 @@ impl<'a, C: Counter> Writer<'a, C> {
             Some(index) => {
                 // SAFETY: the histogram has as many cells as its layout requires, and the indexer is of that layout.
                 let place = unsafe { Place::<_, false>::new(histogram.cells.as_ptr(), index) };
-                histogram.count_wraps(C::count_alone(place));
+                histogram.header.tallies.add_wraps_if_any(C::count_alone(place));
             }
-            None => outside(&histogram.header, value),
+            None => count_outside(&histogram.header, value),
         }
     }
 

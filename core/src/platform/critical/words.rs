@@ -6,17 +6,17 @@ use super::with;
 
 /// A word that the hardware loads and stores in one step, but cannot change in one step.
 macro_rules! without_compare_and_swap {
-    ($(#[$attribute:meta])* $name:ident, $native:path, $word:ty) => {
+    ($(#[$attribute:meta])* $name:ident $(<$target:ident>)?, $word:ty) => {
         $(#[$attribute])*
         #[repr(transparent)]
         #[derive(Debug, Default)]
-        pub struct $name($native);
+        pub struct $name $(<$target>)? (core::sync::atomic::$name $(<$target>)?);
 
         #[allow(dead_code, reason = "each word is used for some of these")]
-        impl $name {
+        impl $(<$target>)? $name $(<$target>)? {
             /// A new word.
-            pub const fn new(value: $word) -> $name {
-                $name(<$native>::new(value))
+            pub const fn new(value: $word) -> Self {
+                $name(core::sync::atomic::$name::new(value))
             }
 
             #[inline(always)]
@@ -29,39 +29,27 @@ macro_rules! without_compare_and_swap {
                 self.0.store(value, ordering);
             }
 
-            fn update(&self, change: impl FnOnce($word) -> $word) -> $word {
+            /// Stores the result, if there is one: another core may be storing, which is how locks are released.
+            fn update(&self, change: impl FnOnce($word) -> Option<$word>) -> $word {
                 // Acquire and release are the strongest orderings that a separate load and store can have.
                 with(|_| {
                     let old = self.0.load(Ordering::Acquire);
-                    self.0.store(change(old), Ordering::Release);
+                    if let Some(new) = change(old) {
+                        self.0.store(new, Ordering::Release);
+                    }
                     old
                 })
             }
 
             pub(crate) fn swap(&self, value: $word, _: Ordering) -> $word {
-                self.update(|_| value)
-            }
-
-            pub(crate) fn fetch_add(&self, value: $word, _: Ordering) -> $word {
-                self.update(|old| old.wrapping_add(value))
-            }
-
-            pub(crate) fn fetch_sub(&self, value: $word, _: Ordering) -> $word {
-                self.update(|old| old.wrapping_sub(value))
+                self.update(|_| Some(value))
             }
 
             pub(crate) fn compare_exchange(
                 &self, current: $word, new: $word, _: Ordering, _: Ordering,
             ) -> Result<$word, $word> {
-                // If it fails, it writes nothing: another core may be storing, which is how locks are released.
-                with(|_| {
-                    let old = self.0.load(Ordering::Acquire);
-                    if old != current {
-                        return Err(old);
-                    }
-                    self.0.store(new, Ordering::Release);
-                    Ok(old)
-                })
+                let old = self.update(|old| if old == current { Some(new) } else { None });
+                if old == current { Ok(old) } else { Err(old) }
             }
         }
     };
@@ -69,47 +57,34 @@ macro_rules! without_compare_and_swap {
 
 without_compare_and_swap!(
     /// 32 bits, for targets without compare-and-swap.
-    AtomicU32, core::sync::atomic::AtomicU32, u32
+    AtomicU32, u32
 );
 without_compare_and_swap!(
     /// A word, for targets without compare-and-swap.
-    AtomicUsize, core::sync::atomic::AtomicUsize, usize
+    AtomicUsize, usize
+);
+#[cfg(feature = "alloc")]
+without_compare_and_swap!(
+    /// A pointer, for targets without compare-and-swap.
+    AtomicPtr<T>, *mut T
 );
 
-/// A pointer, for targets without compare-and-swap.
-#[cfg(feature = "alloc")]
-#[repr(transparent)]
-#[derive(Debug)]
-pub struct AtomicPtr<T>(core::sync::atomic::AtomicPtr<T>);
-
-#[cfg(feature = "alloc")]
-impl<T> AtomicPtr<T> {
-    pub(crate) const fn new(pointer: *mut T) -> AtomicPtr<T> {
-        AtomicPtr(core::sync::atomic::AtomicPtr::new(pointer))
-    }
-
-    #[inline(always)]
-    pub(crate) fn load(&self, ordering: Ordering) -> *mut T {
-        self.0.load(ordering)
-    }
-
-    pub(crate) fn compare_exchange(
-        &self,
-        current: *mut T,
-        new: *mut T,
-        _: Ordering,
-        _: Ordering,
-    ) -> Result<*mut T, *mut T> {
-        with(|_| {
-            let old = self.0.load(Ordering::Acquire);
-            if old != current {
-                return Err(old);
+macro_rules! with_arithmetic {
+    ($name:ident, $word:ty) => {
+        #[allow(dead_code, reason = "each word is used for some of these")]
+        impl $name {
+            pub(crate) fn fetch_add(&self, value: $word, _: Ordering) -> $word {
+                self.update(|old| Some(old.wrapping_add(value)))
             }
-            self.0.store(new, Ordering::Release);
-            Ok(old)
-        })
-    }
+
+            pub(crate) fn fetch_sub(&self, value: $word, _: Ordering) -> $word {
+                self.update(|old| Some(old.wrapping_sub(value)))
+            }
+        }
+    };
 }
+with_arithmetic!(AtomicU32, u32);
+with_arithmetic!(AtomicUsize, usize);
 
 #[cfg(all(test, feature = "std"))]
 mod tests {

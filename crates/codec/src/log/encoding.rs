@@ -3,8 +3,8 @@
 /// An optional mark at the beginning of UTF-8 text.
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads the bytes of a 16-bit unit in the order that the mark at the beginning states; `None` if there is no mark.
-fn unit_of(text: &[u8]) -> Option<fn([u8; 2]) -> u16> {
+/// Returns how to read a 16-bit unit in the order that the mark at the beginning states; `None` if there is no mark.
+fn byte_order(text: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     match text {
         [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
         [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
@@ -14,7 +14,7 @@ fn unit_of(text: &[u8]) -> Option<fn([u8; 2]) -> u16> {
 
 /// Whether a text begins with the mark of UTF-16, in either byte order. [`super::Reader`] reads only UTF-8.
 pub fn is_utf16(text: &[u8]) -> bool {
-    unit_of(text).is_some()
+    byte_order(text).is_some()
 }
 
 /// Converts a text that begins with the mark of UTF-16 to UTF-8. Returns `None` for any other text, which callers read
@@ -23,7 +23,7 @@ pub fn is_utf16(text: &[u8]) -> bool {
 /// Half of a character at the end is left out, because the other half is to come. Other halves become U+FFFD.
 #[cfg(feature = "alloc")]
 pub fn from_utf16(text: &[u8]) -> picollo_core::Result<Option<alloc::string::String>> {
-    let Some(unit) = unit_of(text) else { return Ok(None) };
+    let Some(unit) = byte_order(text) else { return Ok(None) };
     let mut units = text[2..].as_chunks::<2>().0;
     if let Some((last, before)) = units.split_last()
         && (0xd800..0xdc00).contains(&unit(*last))

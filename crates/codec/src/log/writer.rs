@@ -86,7 +86,7 @@ pub fn write_interval(
         return Err(Error::InvalidArgument);
     }
     // This fails before anything is written.
-    crate::v2::Plan::new(snapshot)?;
+    crate::v2::Plan::unmeasured(snapshot)?;
     let max = snapshot.highest_recorded().map_or(0, |bucket| bucket.upper) as f64 / MAX_UNIT;
     let mut write = || {
         if !tag.is_empty() {

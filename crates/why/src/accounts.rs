@@ -9,8 +9,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use super::checkpoints::Remembered;
-use super::count::{Count, Counted};
 use super::exemplar::{Evidence, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, Missing};
+use picollo_native::seam::thread::process;
 use picollo_native::seam::wall::clock_nanos;
 use picollo_native::{Clock, TimeUnit};
 
@@ -95,32 +95,19 @@ fn usage() -> Option<libc::rusage> {
     Some(unsafe { usage.assume_init() })
 }
 
-/// The open files of this process.
-static OPEN: Count = Count::new();
-
 /// The calling thread's `/proc/thread-self/schedstat`. Dropping it closes the file, which only this thread may do.
 /// Callers that open or read it must block `pthread_cancel`.
 #[derive(Debug)]
 pub(super) struct Schedstat {
     file: ManuallyDrop<File>,
-    counted: Counted,
-}
-
-/// Why the file could not be opened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum NotOpened {
-    /// Too many are open; others may be closed later.
-    Cap,
-    /// The system does not have it, or has no free descriptors.
-    Refused,
+    process: u32,
 }
 
 impl Schedstat {
-    /// Opens the file if fewer than `most` are open.
-    pub(super) fn open(most: u32) -> Result<Schedstat, NotOpened> {
-        let counted = OPEN.add(most as usize).ok_or(NotOpened::Cap)?;
-        let file = File::open("/proc/thread-self/schedstat").map_err(|_| NotOpened::Refused)?;
-        Ok(Schedstat { file: ManuallyDrop::new(file), counted })
+    /// Opens the file. `None` if the system does not have it, or has no free descriptors.
+    pub(super) fn open() -> Option<Schedstat> {
+        let file = File::open("/proc/thread-self/schedstat").ok()?;
+        Some(Schedstat { file: ManuallyDrop::new(file), process: process() })
     }
 
     /// Nanoseconds since its start during which the thread was ready but did not run.
@@ -134,7 +121,7 @@ impl Schedstat {
 impl Drop for Schedstat {
     fn drop(&mut self) {
         // A forked child may have closed the inherited descriptor and opened another file under its number.
-        if self.counted.is_of_this_process() {
+        if self.process == process() {
             // SAFETY: not used after this.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
@@ -160,7 +147,6 @@ mod tests {
         for none in [&b""[..], b"12", b"0 0 0\n", b"12 x 5", b"\xff 3 4", b"99999999999999999999 1 2"] {
             assert_eq!(parse(none), None);
         }
-        assert_eq!(Schedstat::open(0).unwrap_err(), NotOpened::Cap);
     }
 
     #[test]

@@ -237,7 +237,8 @@ impl Collector {
         // SAFETY: NULL, or the data of this thread.
         let opened = unsafe { thread.as_mut() }.and_then(|thread| {
             thread.with(|thread| {
-                let is_open = thread.open(self.0.options.threads);
+                let is_watched = thread.is_watched(self.0.options.threads);
+                let is_open = is_watched && thread.open_schedstat();
                 let counters = self.0.open_counters(thread);
                 thread.check();
                 (is_open, counters)

@@ -38,20 +38,21 @@ impl Count {
     }
 }
 
-impl Counted {
-    /// Whether the object belongs to this process and not to its parent.
-    pub(super) fn is_of_this_process(&self) -> bool {
-        self.process == process()
-    }
-}
-
 impl Drop for Counted {
     fn drop(&mut self) {
         // A child does not count its parent's objects, and may have some itself.
-        if !self.is_of_this_process() {
-            return;
+        if self.process == process() {
+            let next = |word| (count(word) > 0).then(|| word - 1);
+            let _ = self.of.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         }
-        let next = |word| (count(word) > 0).then(|| word - 1);
-        let _ = self.of.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     }
+}
+
+#[test]
+fn no_more_than_the_cap_are_counted() {
+    static COUNT: Count = Count::new();
+    let one = COUNT.add(1);
+    assert!(one.is_some() && COUNT.add(1).is_none() && COUNT.add(2).is_some());
+    drop(one);
+    assert!(COUNT.add(1).is_some());
 }

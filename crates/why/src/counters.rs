@@ -9,10 +9,10 @@
 use core::mem::ManuallyDrop;
 
 use super::checkpoints::{Checkpoints, Remembered};
-use super::count::{Count, Counted};
 use super::exemplar::{Evidence, KNOWN_COUNTERS};
 use picollo_native::Clock;
 use picollo_native::seam::kernel::kind;
+use picollo_native::seam::thread::process;
 use picollo_native::work::add_chain_256;
 use picollo_native::{ExplainedError, Result, Status};
 use picollo_perf::Event;
@@ -20,9 +20,6 @@ use picollo_perf::Session;
 use picollo_perf::seam::counts_in_kernel;
 use picollo_perf::{READING_RESYNC, READING_SCALED, Reading};
 use picollo_perf::{ReadMode, SessionOptions};
-
-/// Number of threads with counters.
-static OPEN: Count = Count::new();
 
 /// The kernel's numbers of the two generic events.
 const INSTRUCTIONS: u64 = 1;
@@ -48,7 +45,7 @@ unsafe impl Remembered for Counts {}
 #[derive(Debug, Default)]
 pub(super) struct ThreadCounters {
     opened: Option<Counters>,
-    /// Opening is tried once, unless too many threads had counters.
+    /// Opening is tried once.
     was_refused: bool,
 }
 
@@ -60,23 +57,23 @@ struct Counters {
     sums: Counts,
     checkpoints: Box<Checkpoints<Counts>>,
     cycle_hertz: u64,
-    counted: Counted,
+    process: u32,
 }
 
 /// Checks whether counters are available by opening and closing some. This includes the cost of a first session.
 pub(super) fn try_opening() -> Result<()> {
-    Counters::open(usize::MAX).map(drop)
+    Counters::open().map(drop)
 }
 
 impl ThreadCounters {
-    /// Opens the counters, for up to `most` threads of the process, unless they are open or were refused. Allocates a
-    /// few kilobytes. Returns whether it has just opened them. It reports a refusal once, but lack of room every time.
-    pub(super) fn open(&mut self, most: u32) -> Result<bool> {
+    /// Opens the counters, unless they are open or were refused. Allocates a few kilobytes. Returns whether it has just
+    /// opened them. It reports a refusal once.
+    pub(super) fn open(&mut self) -> Result<bool> {
         if self.opened.is_some() || self.was_refused {
             return Ok(false);
         }
-        let opened = Counters::open(most as usize);
-        self.was_refused = matches!(&opened, Err(error) if error.status() != Status::Busy);
+        let opened = Counters::open();
+        self.was_refused = opened.is_err();
         self.opened = Some(opened?);
         Ok(true)
     }
@@ -121,11 +118,7 @@ impl ThreadCounters {
 }
 
 impl Counters {
-    fn open(most: usize) -> Result<Counters> {
-        let too_many = || {
-            ExplainedError::new(Status::Busy, format_args!("as many threads as wanted have counters open"))
-        };
-        let counted = OPEN.add(most).ok_or_else(too_many)?;
+    fn open() -> Result<Counters> {
         let checkpoints = Checkpoints::new().ok_or(ExplainedError::from(Status::OutOfMemory))?;
         let events = [Event::new(kind::HARDWARE, INSTRUCTIONS), Event::new(kind::HARDWARE, CYCLES)];
         // Nothing is recorded into the histograms of this session.
@@ -143,7 +136,7 @@ impl Counters {
             sums: Counts::default(),
             checkpoints,
             cycle_hertz: 0,
-            counted,
+            process: process(),
         };
         counters.measure_hertz();
         Ok(counters)
@@ -184,7 +177,7 @@ impl Counters {
 
 impl Drop for Counters {
     fn drop(&mut self) {
-        if self.counted.is_of_this_process() {
+        if self.process == process() {
             // SAFETY: not used after this. A forked child skips this: its descriptors may be other files.
             unsafe { ManuallyDrop::drop(&mut self.session) };
         }

@@ -47,7 +47,7 @@ pub use picollo_core::seam::Counted;
 
 /// Checks whether the kernel records this thread's switches. If not, the error explains why and what to do.
 pub fn switch_records() -> picollo_native::Result<()> {
-    let opened = ring::Ring::open(picollo_native::seam::Kernel, usize::MAX, false);
+    let opened = ring::Ring::open(picollo_native::seam::Kernel, false);
     opened.map(drop).map_err(|refused| refused.explain())
 }
 

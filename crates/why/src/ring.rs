@@ -30,7 +30,6 @@ mod window;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use super::count::{Count, Counted};
 use picollo_native::Uncancelled;
 use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, kind, record, software};
 use picollo_native::seam::sys::{Errno, Files, Kernel, Perf, Threads, page_size, persist};
@@ -42,9 +41,6 @@ use picollo_perf::seam::diagnose::{Refusal, Target};
 use image::Image;
 pub(crate) use window::Window;
 use window::{Faulted, Span};
-
-/// Number of rings in this process.
-static RINGS: Count = Count::new();
 
 /// The switches of the thread that opened it. Any thread may drop it, but only that thread may read it.
 #[derive(Debug)]
@@ -59,32 +55,21 @@ pub(crate) struct Ring<S: System = Kernel> {
     left: u64,
     thread: u64,
     process: u32,
-    /// Counts the ring while it is mapped.
-    _counted: Counted,
 }
 
 impl<S: System> Ring<S> {
-    /// Opens a ring for the calling thread, unless this process has `cap` of them. Records begin now: open it before it
-    /// is needed, or after the first slow observation. It allocates nothing and keeps no descriptor. With page faults,
-    /// it takes four times the memory and makes each fault slower.
-    pub(crate) fn open(sys: S, cap: usize, has_faults: bool) -> Result<Ring<S>, Refused> {
-        let counted = RINGS.add(cap).ok_or(Refused::Cap)?;
+    /// Opens a ring for the calling thread. Records begin now: open it before it is needed, or after the first slow
+    /// observation. It allocates nothing and keeps no descriptor. With page faults, it takes four times the memory and
+    /// makes each fault slower.
+    pub(crate) fn open(sys: S, has_faults: bool) -> Result<Ring<S>, Refused> {
         let _uncancelled = Uncancelled::new();
         if !clocks_agree(&sys) {
             return Err(Refused::Clock);
         }
         let switches = Mapping::new(&sys, software::DUMMY)?;
         let (thread, process) = (token(), process());
-        let mut ring = Ring {
-            sys,
-            switches,
-            faults: [const { None }; 3],
-            since: 0,
-            left: 0,
-            thread,
-            process,
-            _counted: counted,
-        };
+        let mut ring =
+            Ring { sys, switches, faults: [const { None }; 3], since: 0, left: 0, thread, process };
         // From here on, dropping the ring unmaps everything.
         if has_faults {
             let configs = [software::PAGE_FAULTS, software::PAGE_FAULTS_MINOR, software::PAGE_FAULTS_MAJOR];
@@ -291,8 +276,6 @@ impl System for Kernel {
 /// Why a thread has no ring. Only precision is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refused {
-    /// This process has the maximum number of rings.
-    Cap,
     /// The kernel refused the event.
     Open {
         /// The request.
@@ -311,13 +294,6 @@ impl Refused {
     /// Explains the refusal and what to do. It reads system files and is meant for the first refusal of its kind.
     pub(crate) fn explain(&self) -> ExplainedError {
         match *self {
-            Refused::Cap => ExplainedError::new(
-                Status::Os,
-                format_args!(
-                    "context switches: as many threads are watched as there may be; of the others, the time off CPU is split by accounts \
-                     alone. Ask for more rings"
-                ),
-            ),
             Refused::Open { attr, errno } => {
                 let target = Target { pid: 0, cpu: -1 };
                 Refusal { name: "context switches", attr: &attr, target, errno }.explain(&Kernel)

@@ -15,6 +15,7 @@ use super::thread::{self, Thread, ticks_of};
 use super::waiting::Pending;
 use picollo_native::Result;
 use picollo_native::Uncancelled;
+use picollo_native::seam::failure;
 use picollo_native::seam::thread::process;
 use picollo_native::{Clock, TimeUnit, unix_nanos};
 
@@ -254,11 +255,12 @@ impl Inner {
 
     /// Opens more sources of evidence about the thread from now on. Returns whether its waiting can be split.
     pub(super) fn open(&self, thread: &mut Thread) -> bool {
-        if self.options.flags & EXEMPLARS_NO_RING == 0 {
-            thread.open_ring(self.options.threads, self.options.flags & EXEMPLARS_FAULT_TIMES != 0);
+        let is_watched = thread.is_watched(self.options.threads);
+        if is_watched && self.options.flags & EXEMPLARS_NO_RING == 0 {
+            thread.open_ring(self.options.flags & EXEMPLARS_FAULT_TIMES != 0);
         }
         let _ = self.open_counters(thread);
-        thread.open(self.options.threads)
+        is_watched && thread.open_schedstat()
     }
 
     /// Starts counting what the thread executes, if requested. The interval reports the error, too.
@@ -266,7 +268,10 @@ impl Inner {
         if self.options.flags & EXEMPLARS_COUNTERS == 0 {
             return self.uncounted.try_with(|why| *why).ok().flatten().map_or(Ok(()), Err);
         }
-        let opened = thread.open_counters(self.options.threads);
+        let opened = match thread.is_watched(self.options.threads) {
+            true => thread.open_counters(),
+            false => Err(failure!(Busy, "as many threads as wanted have counters open")),
+        };
         if let Err(refused) = opened {
             let _ = self.uncounted.try_with(|why| *why = Some(refused));
         }

@@ -4,9 +4,10 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::cell::Cell;
 
-use super::accounts::{Accounts, NotOpened, Schedstat};
+use super::accounts::{Accounts, Schedstat};
 use super::bracket::Bracket;
 use super::checkpoints::Checkpoints;
+use super::count::{Count, Counted};
 use super::counters::ThreadCounters;
 use super::exemplar::{Evidence, KNOWN_FAULT_TIMES, KNOWN_RING, Missing};
 use super::ring::Ring;
@@ -21,6 +22,9 @@ const INTERVAL_NANOS: u64 = 100_000;
 /// Checkpoints take at most one part in this many of a thread's time. Cold caches and predictors afterwards cost as
 /// much again in experiments, 1 % in total. On a slow machine, checkpoints are about a quarter of a millisecond apart.
 const PART: u64 = 200;
+
+/// Number of threads that have descriptors, rings or counters.
+static WATCHED: Count = Count::new();
 
 /// First number of checkpoints for the next thread. Threads never share numbers: the memory of a dead thread may be
 /// reused, and a scope passed to the new thread must not find its number there.
@@ -46,6 +50,8 @@ pub(super) struct Thread {
     checkpoints: Box<Checkpoints<Accounts>>,
     /// Whether the last checkpoint has accounts.
     has_accounts: bool,
+    /// Counts the thread while it may have the following.
+    counted: Option<Counted>,
     schedstat: Option<Schedstat>,
     ring: Option<Ring>,
     /// Opening them is tried once.
@@ -128,6 +134,7 @@ impl Thread {
             process: process(),
             checkpoints: Checkpoints::new()?,
             has_accounts: false,
+            counted: None,
             schedstat: None,
             ring: None,
             has_tried_schedstat: false,
@@ -162,7 +169,7 @@ impl Thread {
         if self.process == process {
             return;
         }
-        self.schedstat = None;
+        (self.counted, self.schedstat) = (None, None);
         // The child does not have its memory.
         self.ring = None;
         (self.has_tried_schedstat, self.has_tried_ring) = (false, false);
@@ -237,20 +244,23 @@ impl Thread {
         evidence.known |= KNOWN_FAULT_TIMES;
     }
 
-    /// Starts the kernel's records of the thread's switches and page faults, if allowed, for up to `most` threads.
-    pub(super) fn open_ring(&mut self, most: u32, has_faults: bool) {
-        if self.has_tried_ring {
-            return;
-        }
-        self.has_tried_ring = true;
-        let most = most as usize;
-        let opened = Ring::open(Kernel, most, has_faults);
-        self.ring = opened.or_else(|_| Ring::open(Kernel, most, false)).ok();
+    /// Whether the thread may have descriptors, a ring and counters: `most` threads may.
+    pub(super) fn is_watched(&mut self, most: u32) -> bool {
+        self.counted = self.counted.take().or_else(|| WATCHED.add(most as usize));
+        self.counted.is_some()
     }
 
-    /// Starts counting what the thread executes, if allowed, for at most `most` threads.
-    pub(super) fn open_counters(&mut self, most: u32) -> Result<()> {
-        if self.counters.open(most)? {
+    /// Starts the kernel's records of the thread's switches and page faults, if allowed.
+    pub(super) fn open_ring(&mut self, has_faults: bool) {
+        if !core::mem::replace(&mut self.has_tried_ring, true) {
+            let opened = Ring::open(Kernel, has_faults);
+            self.ring = opened.or_else(|_| Ring::open(Kernel, false)).ok();
+        }
+    }
+
+    /// Starts counting what the thread executes, if allowed.
+    pub(super) fn open_counters(&mut self) -> Result<()> {
+        if self.counters.open()? {
             // Earlier checkpoints do not have them.
             self.due = 0;
         }
@@ -274,16 +284,10 @@ impl Thread {
         self.examined <= rate
     }
 
-    /// Opens the file with the thread's run-queue accounts, if fewer than `most` are open. Returns whether it is open.
-    pub(super) fn open(&mut self, most: u32) -> bool {
-        if self.schedstat.is_some() || self.has_tried_schedstat {
-            return self.schedstat.is_some();
-        }
-        match Schedstat::open(most) {
-            Ok(schedstat) => self.schedstat = Some(schedstat),
-            Err(why) => self.has_tried_schedstat = why == NotOpened::Refused,
-        }
-        if self.schedstat.is_some() {
+    /// Opens the file with the thread's run-queue accounts. Returns whether it is open.
+    pub(super) fn open_schedstat(&mut self) -> bool {
+        if !core::mem::replace(&mut self.has_tried_schedstat, true) {
+            self.schedstat = Schedstat::open();
             // Earlier checkpoints do not have it.
             self.due = 0;
         }

@@ -102,8 +102,6 @@ impl System for &Fake {
     }
 }
 
-const MANY: usize = usize::MAX;
-
 fn nothing_is_left(fake: &Fake) {
     let state = fake.0.borrow();
     assert!(state.mapped.is_empty() && state.descriptors.is_empty());
@@ -114,7 +112,7 @@ fn nothing_is_left(fake: &Fake) {
 #[test]
 fn a_ring_asks_for_what_it_needs() {
     let fakes = [Fake::default(), Fake::default()];
-    let rings = [Ring::open(&fakes[0], MANY, false).unwrap(), Ring::open(&fakes[1], MANY, true).unwrap()];
+    let rings = [Ring::open(&fakes[0], false).unwrap(), Ring::open(&fakes[1], true).unwrap()];
     for (fake, configs) in fakes.iter().zip([&[(9, 0)][..], &[(9, 0), (2, 1), (5, 1), (6, 1)]]) {
         let state = fake.0.borrow();
         assert_eq!((state.descriptors.len(), state.mapped.len()), (0, configs.len()));
@@ -142,22 +140,19 @@ fn refusals_leave_nothing() {
     for number in 1..=4 {
         let fake = Fake::default();
         fake.0.borrow_mut().refuse_open = Some((number, libc::EACCES));
-        let refused = Ring::open(&fake, MANY, true).unwrap_err();
+        let refused = Ring::open(&fake, true).unwrap_err();
         assert!(matches!(refused, Refused::Open { errno: Errno(libc::EACCES), .. }), "{refused:?}");
         nothing_is_left(&fake);
         let fake = Fake::default();
         fake.0.borrow_mut().refuse_map = Some((number, libc::EPERM));
-        let refused = Ring::open(&fake, MANY, true).unwrap_err();
+        let refused = Ring::open(&fake, true).unwrap_err();
         assert_eq!(refused, Refused::Memory(Errno(libc::EPERM)));
         nothing_is_left(&fake);
     }
     // Interrupted calls are repeated, but not forever.
     let fake = Fake::default();
     fake.0.borrow_mut().refuse_open = Some((1, libc::EINTR));
-    assert!(matches!(Ring::open(&fake, MANY, false), Err(Refused::Open { errno: Errno(libc::EINTR), .. })));
-    let fake = Fake::default();
-    assert_eq!(Ring::open(&fake, 0, false).unwrap_err(), Refused::Cap);
-    assert!(fake.0.borrow().opened.is_empty());
+    assert!(matches!(Ring::open(&fake, false), Err(Refused::Open { errno: Errno(libc::EINTR), .. })));
 }
 
 #[test]
@@ -173,7 +168,7 @@ fn clocks_of_a_namespace_are_noticed() {
     ] {
         let fake = Fake::default();
         fake.0.borrow_mut().offsets = offsets;
-        match Ring::open(&fake, MANY, false) {
+        match Ring::open(&fake, false) {
             Ok(_) => assert!(agree, "{offsets:?}"),
             Err(refused) => assert_eq!((refused, agree), (Refused::Clock, false), "{offsets:?}"),
         }
@@ -184,7 +179,7 @@ fn clocks_of_a_namespace_are_noticed() {
 #[test]
 fn a_ring_that_contradicts_the_account_is_ignored() {
     let fake = Fake::default();
-    let ring = Ring::open(&fake, MANY, false).unwrap();
+    let ring = Ring::open(&fake, false).unwrap();
     let head = |bytes: u64| {
         let mut state = fake.0.borrow_mut();
         state.mapped.values_mut().next().unwrap()[DATA_HEAD / 8] = bytes.wrapping_neg();
@@ -209,7 +204,7 @@ fn a_ring_that_contradicts_the_account_is_ignored() {
     assert_eq!((ring.account(), known()), (Ok(None), false));
     fake.0.borrow_mut().left = None;
     assert!(!known());
-    let refused = Ring::open(&fake, MANY, false).unwrap_err();
+    let refused = Ring::open(&fake, false).unwrap_err();
     assert_eq!(refused, Refused::Accounts(Errno(libc::EPERM)));
     assert!(refused.explain().message().contains("getrusage"));
     assert_eq!(fake.0.borrow().mapped.len(), 1);
@@ -219,7 +214,6 @@ fn a_ring_that_contradicts_the_account_is_ignored() {
 fn refusals_are_explained() {
     let attr = Attr { kind: kind::SOFTWARE, config: software::DUMMY, ..Attr::default() };
     for (refused, status, errno, part) in [
-        (Refused::Cap, Status::Os, 0, "more rings"),
         (Refused::Clock, Status::Unsupported, 0, "time namespace"),
         (Refused::Memory(Errno(libc::EPERM)), Status::Permission, libc::EPERM, "RLIMIT_MEMLOCK"),
         (Refused::Memory(Errno(libc::ENOMEM)), Status::OutOfMemory, libc::ENOMEM, "mapped"),

@@ -91,17 +91,17 @@ impl<S: Sys> Opened<S> {
         event: &Event,
         info: &mut EventInfo,
     ) -> Result<Option<Substitute>> {
-        let refused = if happens_in_kernel(event) && counts_kernel(&request(event, plan.wish, true)) {
-            self.place(plan, position, event, info, |_| {})
-        } else if happens_in_kernel(event) || event.r#type == kind::TRACEPOINT && !event.chooses_rings() {
+        let chooses_rings = event.chooses_rings();
+        let adjust: Adjust = if happens_in_kernel(event) || event.r#type == kind::TRACEPOINT && !chooses_rings
+        {
             // Excluding the kernel would exclude everything: the user asks for occurrences, not for a ring.
-            self.place(plan, position, event, info, |attr| attr.flags &= !flag::EXCLUDE_KERNEL)
-        } else if is_a_clock(event) && !event.chooses_rings() {
-            self.place(plan, position, event, info, |attr| attr.flags |= flag::EXCLUDE_KERNEL)
+            |attr| attr.flags &= !flag::EXCLUDE_KERNEL
+        } else if is_a_clock(event) && !chooses_rings {
+            |attr| attr.flags |= flag::EXCLUDE_KERNEL
         } else {
-            self.place(plan, position, event, info, |_| {})
+            |_| {}
         };
-        let Err((errno, attr)) = refused else { return Ok(None) };
+        let Err((errno, attr)) = self.place(plan, position, event, info, adjust) else { return Ok(None) };
         let denied = matches!(errno.0, libc::EACCES | libc::EPERM) && counts_kernel(&attr);
         if denied && happens_in_kernel(event) {
             let substitute = plan.thread.and_then(|thread| Substitute::find(&self.sys, event.config, thread));

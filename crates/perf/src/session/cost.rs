@@ -32,8 +32,7 @@ impl<S: Sys> SessionOn<S> {
                 "only the thread that opened the session, and that it counts, can measure what reading costs"
             ));
         }
-        let length = self.length()?;
-        let mut costs = filled(length * PAIRS, 0)?;
+        let mut costs = filled(self.entries.len() * PAIRS, 0)?;
 
         // Enabling takes a new base, so the counts so far are set aside and put back.
         let mut before = Samples::new();
@@ -42,23 +41,40 @@ impl<S: Sys> SessionOn<S> {
         let kept = core::mem::replace(&mut self.tally, working);
         let was_enabled = self.enabled;
         let result = if was_enabled { Ok(()) } else { self.enable() };
-        let result = result.and_then(|()| self.measure_both(&mut costs, length));
+        let result = result.and_then(|()| self.measure_both(&mut costs));
         self.tally = kept;
         result.and(self.go_on(&before, was_enabled))
     }
 
-    /// Measures both ways of reading, and records their costs.
-    fn measure_both(&mut self, costs: &mut [u64], length: usize) -> Result<()> {
+    /// Measures both ways of reading, and records their costs. `costs` has room for the pairs of every event.
+    fn measure_both(&mut self, costs: &mut [u64]) -> Result<()> {
         for how in [ReadMode::Auto, ReadMode::Syscall] {
-            let counts = self.measure(how, costs, length)?;
-            for ((entry, costs), counted) in
+            let wanted = if how == ReadMode::Auto { READING_FAST | READING_CLEAN } else { 0 };
+            let mut counts = [0; MAX_EVENTS];
+            for pair in 0..WARM_UP + PAIRS {
+                // Both reads use the public call, so that the cost includes everything that a user's read does.
+                self.read(how)?;
+                self.read(how)?;
+                if pair < WARM_UP {
+                    continue;
+                }
+                let events = self.tally.histories.iter().zip(costs.chunks_exact_mut(PAIRS));
+                for ((history, costs), count) in events.zip(&mut counts) {
+                    let reading = history.reading(true, 0);
+                    if reading.is_counted() && reading.flags & !READING_TIMES_STALE == wanted {
+                        costs[*count] = reading.value;
+                        *count += 1;
+                    }
+                }
+            }
+            for ((entry, costs), count) in
                 self.entries.iter_mut().zip(costs.chunks_exact_mut(PAIRS)).zip(counts)
             {
                 // Of fewer pairs nothing is concluded.
-                if counted < LEAST {
+                if count < LEAST {
                     continue;
                 }
-                let (_, &mut tenth, _) = costs[..counted].select_nth_unstable(counted / 10);
+                let (_, &mut tenth, _) = costs[..count].select_nth_unstable(count / 10);
                 match how {
                     ReadMode::Auto => entry.info.overhead_fast = tenth,
                     ReadMode::Syscall => entry.info.overhead_syscall = tenth,
@@ -66,28 +82,6 @@ impl<S: Sys> SessionOn<S> {
             }
         }
         Ok(())
-    }
-
-    /// The costs of pairs, event by event, and how many there are of each.
-    fn measure(&mut self, how: ReadMode, costs: &mut [u64], length: usize) -> Result<[usize; MAX_EVENTS]> {
-        let mut counts = [0; MAX_EVENTS];
-        let wanted = if how == ReadMode::Auto { READING_FAST | READING_CLEAN } else { 0 };
-        for pair in 0..WARM_UP + PAIRS {
-            // Both reads use the public call, so that the cost includes everything that a user's read does.
-            self.read(how)?;
-            self.read(how)?;
-            if pair < WARM_UP {
-                continue;
-            }
-            for position in 0..length {
-                let reading = self.tally.histories[position].reading(true, 0);
-                if reading.is_counted() && reading.flags & !READING_TIMES_STALE == wanted {
-                    costs[position * PAIRS + counts[position]] = reading.value;
-                    counts[position] += 1;
-                }
-            }
-        }
-        Ok(counts)
     }
 
     /// Continues as if nothing had been counted since these samples.

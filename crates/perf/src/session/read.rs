@@ -16,6 +16,7 @@ use crate::user_read::trial::Finding;
 use picollo_native::seam::failure;
 use picollo_native::seam::sys::Errno;
 use picollo_native::seam::thread;
+use picollo_native::seam::vectors::with_room;
 use picollo_native::{ExplainedError, Result};
 
 impl Session {
@@ -49,7 +50,7 @@ impl<S: Sys> SessionOn<S> {
     /// [`Session::read_unmoved`].
     #[inline]
     pub fn read_unmoved(&mut self) -> bool {
-        if !self.fast.complete || !self.is_opener() || thread::process() != self.process {
+        if !self.fast.complete || !self.is_opener() || thread::process() != self.opened.process {
             return false;
         }
         let source = self.opened.sys.source();
@@ -277,39 +278,24 @@ impl Fast {
     }
 
     /// Finds the groups whose members are all mapped. `events` is the number of events in the session.
-    pub(crate) fn find<S: Sys>(opened: &Opened<S>, policy: Policy, ordered: bool, events: usize) -> Fast {
-        let mut fast = Fast { groups: Vec::new(), complete: false };
-        if policy.is_off() || fast.groups.try_reserve_exact(opened.groups.len()).is_err() {
-            return Fast::none();
-        }
-        let mut members = 0u64;
-        for group in &opened.groups {
-            let pmcs = Self::group(opened, group, policy, ordered);
-            if pmcs.is_some() {
-                members |= group.members;
-            }
-            fast.groups.push(pmcs);
-        }
-        fast.complete = members.count_ones() as usize == events;
-        fast
+    pub(crate) fn find<S: Sys>(opened: &Opened<S>, ordered: bool, events: usize) -> Fast {
+        let Ok(mut groups) = with_room(opened.groups.len()) else { return Fast::none() };
+        groups.extend(opened.groups.iter().map(|group| Self::group(opened, group, ordered)));
+        let found = opened.groups.iter().zip(&groups).filter(|(_, pmcs)| pmcs.is_some());
+        let members = found.map(|(group, _)| group.members.count_ones() as usize).sum::<usize>();
+        Fast { groups, complete: members == events }
     }
 
-    fn group<S: Sys>(
-        opened: &Opened<S>,
-        group: &Group,
-        policy: Policy,
-        ordered: bool,
-    ) -> Option<Pmcs<Mapped>> {
+    fn group<S: Sys>(opened: &Opened<S>, group: &Group, ordered: bool) -> Option<Pmcs<Mapped>> {
         if group.members == 0 {
             return None;
         }
-        let mut pages = Vec::new();
-        pages.try_reserve_exact(group.members.count_ones() as usize).ok()?;
+        let mut pages = with_room(group.members.count_ones() as usize).ok()?;
         for position in positions(group.members) {
             pages.push(opened.slots[position].page?);
         }
-        if policy == Policy::Auto && opened.sys.user_reads(&opened.slots[group.leader].attr) != Finding::Safe
-        {
+        let is_safe = || opened.sys.user_reads(&opened.slots[group.leader].attr) == Finding::Safe;
+        if opened.sys.policy() == Policy::Auto && !is_safe() {
             return None;
         }
         // The clock is needed only if the page does not say how time passes, since finding its rate takes a while.

@@ -57,8 +57,6 @@ pub struct SessionOn<S: Sys> {
     pub(crate) birth: Option<u64>,
     /// The opening thread, by its never-reused token and by its kernel id.
     pub(super) opener: (u64, i32),
-    pub(crate) process: u32,
-    policy: Policy,
     pub(crate) enabled: bool,
     /// Whether the PMU is known to count, or to be silent.
     pub(crate) proven: bool,
@@ -193,14 +191,13 @@ impl<S: Sys> SessionOn<S> {
             thread: (whom.pid >= 0 && whom.cpu < 0 && !inherit).then_some(whom.pid),
         };
         let birth = if has(SESSION_PINNED) { birth(&sys, whom.pid) } else { None };
-        let process = thread::process();
         // A thread reads its own counter, whatever the event counts. So user space can read only an event of this very
         // thread, wherever it runs, without its children. The kernel would let any event be mapped.
         let own = whom == Target { pid: opener.1, cpu: -1 };
         let maps = own && !inherit && !policy.is_off();
         let closed = Slot { fd: -1, id: 0, attr: Attr::default(), page: None };
         let groups = with_room(slots)?;
-        let opened = Opened { sys, slots: filled(slots, closed)?, maps, process, groups };
+        let opened = Opened { sys, slots: filled(slots, closed)?, maps, process: thread::process(), groups };
         let mut session = SessionOn {
             fast: Fast::none(),
             opened,
@@ -210,8 +207,6 @@ impl<S: Sys> SessionOn<S> {
             plan,
             birth,
             opener,
-            process,
-            policy,
             enabled: false,
             proven: false,
         };
@@ -279,7 +274,7 @@ impl<S: Sys> SessionOn<S> {
         let ordered = self.has(SESSION_ORDERED);
         // Every event and every part of one must be open: a missing one has no slot in a group.
         let parts: u32 = self.entries.iter().map(|entry| 1 + entry.parts.count_ones()).sum();
-        self.fast = Fast::find(&self.opened, self.policy, ordered, parts as usize);
+        self.fast = Fast::find(&self.opened, ordered, parts as usize);
         for entry in &mut self.entries {
             let fast = self.fast.groups.get(entry.info.group as usize).is_some_and(Option::is_some);
             entry.info.flags &= !EVENT_INFO_FAST;
@@ -289,7 +284,7 @@ impl<S: Sys> SessionOn<S> {
 
     /// Whether this process may touch the counters.
     pub(crate) fn check(&self) -> Result<()> {
-        if thread::process() == self.process {
+        if thread::process() == self.opened.process {
             return Ok(());
         }
         Err(failure!(

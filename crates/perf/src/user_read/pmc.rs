@@ -23,6 +23,7 @@ use core::ops::Deref;
 
 use crate::user_read::page::{Reason, TRIES, Times, View, capture};
 use crate::user_read::sys::PmcSource;
+use picollo_native::seam::vectors::with_room;
 
 /// Why a group must be read by system call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,8 +108,7 @@ impl<P: Deref<Target: View>> Pmcs<P> {
             captured: false,
             times: Times::default(),
         };
-        let mut members = Vec::new();
-        members.try_reserve_exact(pages.len()).ok()?;
+        let mut members = with_room(pages.len()).ok()?;
         members.extend(pages.into_iter().map(member));
         Some(Pmcs {
             members,

@@ -53,7 +53,7 @@ impl Looks {
         let mut looks = Looks { confidence, is_one: precision < 0.0, count: 0, next: usize::MAX };
         if !looks.is_one {
             // The smallest number of blocks whose extremes form an interval of this confidence.
-            let fewest = 1.0 - (1.0 - looks.of_next()).log2();
+            let fewest = 1.0 - (1.0 - looks.next_confidence()).log2();
             looks.next = min_blocks.max(fewest.ceil() as usize);
         }
         looks
@@ -62,23 +62,23 @@ impl Looks {
     /// Whether a look is due with this many blocks.
     pub(super) fn is_due(&self, blocks: usize) -> bool {
         // If the confidence rounds to 1, no interval has it.
-        blocks >= self.next && self.of_next() < 1.0
+        blocks >= self.next && self.next_confidence() < 1.0
     }
 
     /// The confidence of the next look, if it is not the last.
-    fn of_next(&self) -> f64 {
+    fn next_confidence(&self) -> f64 {
         let k = f64::from(self.count) + 1.0;
         1.0 - (1.0 - self.confidence) * EARLY / (k * (k + 1.0))
     }
 
     /// The confidence of the last look.
-    pub(super) fn of_last(&self) -> f64 {
+    pub(super) fn last_confidence(&self) -> f64 {
         if self.is_one { self.confidence } else { 1.0 - (1.0 - self.confidence) * (1.0 - EARLY) }
     }
 
     /// Takes a look at this many blocks and returns its confidence.
-    pub(super) fn look(&mut self, blocks: usize) -> f64 {
-        let confidence = self.of_next();
+    pub(super) fn take(&mut self, blocks: usize) -> f64 {
+        let confidence = self.next_confidence();
         self.count += 1;
         self.next = (blocks as f64 * GROWTH).ceil() as usize;
         confidence
@@ -89,7 +89,7 @@ impl Benchmark {
     /// Judges the blocks so far with this confidence.
     pub(super) fn judge(&mut self, look_confidence: f64) -> Result<()> {
         // This look at the machine ensures that the last blocks also lie between two looks.
-        self.look();
+        self.watch_machine();
         self.overhead.settle(self.schedule.repetitions());
         self.look_confidence = look_confidence;
         let mut disturbed = core::mem::take(&mut self.disturbed);
@@ -120,7 +120,7 @@ impl Benchmark {
             look_confidence: self.look_confidence,
             ..CompareOptions::default()
         };
-        let overhead = self.overhead.of_blocks();
+        let overhead = self.overhead.per_block();
         let compare = |a: &[f64], b: &[f64], scratch: &mut [f64]| {
             if self.limits.empty_samples == 0 {
                 compare_block_ratios(a, b, scratch, &options)
@@ -163,13 +163,13 @@ impl Benchmark {
     }
 
     /// Whether a look could end the benchmark. Other looks would only use up the chance of error.
-    pub(super) fn may_look(&self) -> bool {
+    pub(super) fn may_end_early(&self) -> bool {
         self.looks.is_due(self.spans.len()) && self.elapsed() >= self.limits.budget / LEAST
     }
 
     /// Takes a look before the last. Returns whether the answer can no longer change.
-    pub(super) fn look_at_blocks(&mut self) -> Result<bool> {
-        let confidence = self.looks.look(self.spans.len());
+    pub(super) fn judge_early(&mut self) -> Result<bool> {
+        let confidence = self.looks.take(self.spans.len());
         self.judge(confidence)?;
         Ok(self.is_enough())
     }

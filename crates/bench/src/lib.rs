@@ -128,7 +128,7 @@ impl Benchmark {
     ///
     /// Errors: `InvalidArgument` for options out of range; `OutOfMemory`; those of [`Session::create`].
     pub fn create(options: &BenchmarkOptions, events: &[Event]) -> Result<Benchmark> {
-        let limits = Limits::of(options)?;
+        let limits = Limits::new(options)?;
         Clock::init();
         let session = if events.is_empty() {
             None
@@ -168,7 +168,7 @@ impl Benchmark {
             scratch: with_room(ROOM)?,
             overhead: Overhead::default(),
             looks,
-            look_confidence: looks.of_last(),
+            look_confidence: looks.last_confidence(),
             judged: BlockComparison::default(),
             judged_of: 0,
             is_simulated: false,
@@ -177,7 +177,7 @@ impl Benchmark {
             simulated: None,
         };
         benchmark.began = benchmark.clock.ticks();
-        benchmark.look();
+        benchmark.watch_machine();
         Ok(benchmark)
     }
 
@@ -189,7 +189,7 @@ impl Benchmark {
         self.running = None;
         let Some(step) = self.schedule.step(&self.limits) else { return Ok(None) };
         if self.schedule.is_between_blocks() {
-            self.look_around();
+            self.watch_if_due();
         }
         if let Some(session) = &mut self.session {
             session.read(ReadMode::Auto)?;
@@ -233,8 +233,8 @@ impl Benchmark {
         }
         match (self.schedule.phase(), step.side) {
             (Phase::WarmUp, _) => self.schedule.warmed(step.side, picos, &self.limits, self.is_spent()),
-            (Phase::Empty | Phase::Measure, Side::Empty) => self.took_nothing(picos)?,
-            (Phase::Measure, _) => self.took(step, picos)?,
+            (Phase::Empty | Phase::Measure, Side::Empty) => self.add_empty(picos)?,
+            (Phase::Measure, _) => self.add_sample(step, picos)?,
             (Phase::Empty | Phase::End, _) => {}
         }
         Ok(())
@@ -250,17 +250,17 @@ impl Benchmark {
     }
 
     /// Looks at the machine if that is due, and starts the next block.
-    fn look_around(&mut self) {
+    fn watch_if_due(&mut self) {
         if self.trace.is_due(self.elapsed()) {
-            self.look();
+            self.watch_machine();
         }
         self.block_began = self.elapsed();
     }
 
     /// Looks at the machine without allocating.
-    fn look(&mut self) {
+    fn watch_machine(&mut self) {
         let at = self.elapsed();
-        let load = self.watch.look(self.trace.is_frequency_due(at));
+        let load = self.watch.measure(self.trace.is_frequency_due(at));
         let took = self.elapsed().saturating_sub(at);
         self.trace.add(at, load, took);
     }
@@ -270,8 +270,8 @@ impl Benchmark {
     }
 
     /// Handles an empty sample.
-    fn took_nothing(&mut self, picos: u64) -> Result<()> {
-        self.overhead.add(self.schedule.empty_of(), picos as f64)?;
+    fn add_empty(&mut self, picos: u64) -> Result<()> {
+        self.overhead.add(self.schedule.side_of_empty(), picos as f64)?;
         let is_spent = self.is_spent();
         self.schedule.empty_taken(&self.limits, is_spent);
         if self.blocks[0].is_empty() {
@@ -283,11 +283,11 @@ impl Benchmark {
     }
 
     /// Handles a sample of a block.
-    fn took(&mut self, step: Sample, picos: u64) -> Result<()> {
+    fn add_sample(&mut self, step: Sample, picos: u64) -> Result<()> {
         let at = self.schedule.taken();
         self.block[at] = (step.side as usize % 2, picos as f64 / step.repetitions as f64);
         if at + 1 == BLOCK {
-            return self.took_block();
+            return self.end_block();
         }
         if self.is_spent() {
             if !self.blocks[0].is_empty() {
@@ -302,13 +302,13 @@ impl Benchmark {
     }
 
     /// Handles the last sample of a block.
-    fn took_block(&mut self) -> Result<()> {
+    fn end_block(&mut self) -> Result<()> {
         let mut times = [0.0; 2];
         for (side, per_call) in self.block {
             // The overhead stays in: if it is equal on both sides, it cancels in the difference without an error.
             times[side] += per_call / 2.0;
             // Rounded half up; far below the largest value.
-            let net = (per_call - self.overhead.of_call(side).0).max(0.0);
+            let net = (per_call - self.overhead.per_call(side).0).max(0.0);
             self.histograms[side].record((net + 0.5) as u64);
         }
         for (blocks, time) in self.blocks.iter_mut().zip(times) {
@@ -320,14 +320,14 @@ impl Benchmark {
         if self.is_spent() || length >= self.limits.max_blocks {
             return self.judge_last();
         }
-        if self.may_look() && self.look_at_blocks()? {
+        if self.may_end_early() && self.judge_early()? {
             self.schedule.end();
         }
         Ok(())
     }
 
     fn judge_last(&mut self) -> Result<()> {
-        self.judge(self.looks.of_last())?;
+        self.judge(self.looks.last_confidence())?;
         self.schedule.end();
         Ok(())
     }

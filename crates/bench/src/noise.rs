@@ -237,14 +237,14 @@ impl NoiseWatch {
         let (clock, watch) = (Clock::Tsc, Watch::machine()?);
         let (made, trace) = (clock.ticks(), Trace::new(watch.tick())?);
         let mut watch = NoiseWatch { clock, made, began: 0, watch, trace, runs: Vec::new() };
-        watch.look();
+        watch.watch_machine();
         Ok(watch)
     }
 
     /// Marks the start of a run.
     pub fn begin(&mut self) {
         if self.trace.is_due(self.now()) {
-            self.look();
+            self.watch_machine();
         }
         self.began = self.now();
     }
@@ -257,7 +257,7 @@ impl NoiseWatch {
 
     /// Reports what else the machine did so far. The blocks are the runs.
     pub fn noise(&mut self) -> BenchmarkNoise {
-        self.look();
+        self.watch_machine();
         BenchmarkNoise {
             block_count: self.runs.len() as u64,
             disturbed_count: self.runs.iter().filter(|&&run| self.trace.is_disturbed(run)).count() as u64,
@@ -269,9 +269,9 @@ impl NoiseWatch {
         self.clock.convert(self.clock.ticks().saturating_sub(self.made), TimeUnit::Picos)
     }
 
-    fn look(&mut self) {
+    fn watch_machine(&mut self) {
         let at = self.now();
-        let load = self.watch.look(self.trace.is_frequency_due(at));
+        let load = self.watch.measure(self.trace.is_frequency_due(at));
         self.trace.add(at, load, self.now().saturating_sub(at));
     }
 }

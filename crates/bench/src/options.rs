@@ -57,7 +57,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn of(options: &BenchmarkOptions) -> Result<Limits> {
+    pub(super) fn new(options: &BenchmarkOptions) -> Result<Limits> {
         let invalid = |why: &str| ExplainedError::new(Status::InvalidArgument, format_args!("{why}"));
         let seconds = |asked: f64, default: f64| {
             if asked == 0.0 {

@@ -67,24 +67,24 @@ impl Overhead {
     }
 
     /// Picoseconds per sample of one side, and half the interval.
-    pub(super) fn of_sample(&self, side: usize) -> (f64, f64) {
+    pub(super) fn per_sample(&self, side: usize) -> (f64, f64) {
         (self.median[side], self.error[side])
     }
 
     /// Picoseconds per call of one side, and half the interval. Both are zero without samples.
-    pub(super) fn of_call(&self, side: usize) -> (f64, f64) {
+    pub(super) fn per_call(&self, side: usize) -> (f64, f64) {
         let calls = self.calls[side].max(1.0);
         (self.median[side] / calls, self.error[side] / calls)
     }
 
     /// The overhead per call of both sides. If they share a pool, it adds no error to their difference.
-    pub(super) fn of_blocks(&self) -> BlockOverhead {
-        let [(a, error_a), (b, error_b)] = [self.of_call(0), self.of_call(1)];
+    pub(super) fn per_block(&self) -> BlockOverhead {
+        let [(a, error_a), (b, error_b)] = [self.per_call(0), self.per_call(1)];
         BlockOverhead { a, b, error: if self.is_shared() { 0.0 } else { error_a.hypot(error_b) } }
     }
 
     /// The smallest difference that can be distinguished, in picoseconds per call.
     pub(super) fn resolution(&self) -> f64 {
-        RESOLUTION.max(self.of_call(0).0.min(self.of_call(1).0) * RESOLUTION_SHARE)
+        RESOLUTION.max(self.per_call(0).0.min(self.per_call(1).0) * RESOLUTION_SHARE)
     }
 }

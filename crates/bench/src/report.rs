@@ -77,7 +77,7 @@ impl Benchmark {
         }
         let [repetitions_a, repetitions_b] = self.schedule.repetitions();
         let [(overhead_a, overhead_error_a), (overhead_b, overhead_error_b)] =
-            [0, 1].map(|side| self.overhead.of_sample(side));
+            [0, 1].map(|side| self.overhead.per_sample(side));
         let mut result = BenchmarkResult {
             blocks: judged,
             overhead_a,
@@ -200,7 +200,7 @@ impl Benchmark {
         notes.extend(Some(noise).filter(|noise| !noise.is_empty()));
         notes.extend((result.flags & (BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B) != 0).then_some(NOTHING));
         notes.extend((result.flags & BENCHMARK_BUDGET_SPENT != 0).then_some(BUDGET_SPENT));
-        let overhead = [0, 1].map(|side| self.overhead.of_call(side));
+        let overhead = [0, 1].map(|side| self.overhead.per_call(side));
         let is_known = self.overhead.count() != 0;
         let conditions = Conditions {
             calls: [result.repetitions_a, result.repetitions_b],

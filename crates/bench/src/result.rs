@@ -116,7 +116,7 @@ impl Default for BenchmarkNoise {
 }
 
 /// Times below this share of the whole are not reported.
-const TELLING: f64 = 0.01;
+const LEAST_SHARE: f64 = 0.01;
 
 impl BenchmarkNoise {
     /// The causes of the disturbance in words: `: other programs took 1.3 s of CPU time, of 5.0 s`.
@@ -128,8 +128,8 @@ impl BenchmarkNoise {
                 (self.steal_seconds, "the host took ", " s"),
             ];
             let digits = |amount: f64| if amount < 1.0 { 2 } else { 1 };
-            let told = parts.iter().filter(|(amount, ..)| *amount >= TELLING * self.seconds);
-            for (at, &(amount, before, after)) in told.enumerate() {
+            let shown = parts.iter().filter(|(amount, ..)| *amount >= LEAST_SHARE * self.seconds);
+            for (at, &(amount, before, after)) in shown.enumerate() {
                 let comma = if at == 0 { ": " } else { ", " };
                 write!(f, "{comma}{before}{amount:.*}{after}", digits(amount))?;
             }

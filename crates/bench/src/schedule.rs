@@ -62,7 +62,7 @@ pub(super) struct Schedule {
     position: usize,
     /// Empty samples since the warm-up.
     empties: usize,
-    /// State of the coin's generator (S. Vigna's SplitMix64).
+    /// State of the coin's generator.
     coins: u64,
     /// The order of this block.
     order: usize,
@@ -113,7 +113,7 @@ impl Schedule {
     }
 
     /// The side whose number of calls the next empty sample has; 0 if both have the same.
-    pub(super) fn empty_of(&self) -> usize {
+    pub(super) fn side_of_empty(&self) -> usize {
         if self.is_alike() { 0 } else { self.empties % 2 }
     }
 
@@ -140,7 +140,7 @@ impl Schedule {
             Phase::Measure => ORDERS[self.order][self.position % BLOCK],
             Phase::End => return None,
         };
-        let of = if side == Side::Empty { self.empty_of() } else { side as usize };
+        let of = if side == Side::Empty { self.side_of_empty() } else { side as usize };
         Some(Sample { side, repetitions: self.repetitions[of] })
     }
 
@@ -154,7 +154,7 @@ impl Schedule {
         self.warmed = self.warmed.saturating_add(picos);
         self.position += 1;
         if !self.is_fixed {
-            self.search[side as usize].look(picos, limits.sample);
+            self.search[side as usize].add(picos, limits.sample);
         }
         let round = self.round();
         let is_found = self.is_fixed || self.search[..round].iter().all(|search| search.enough >= CONFIRMED);
@@ -203,11 +203,7 @@ impl Schedule {
 
     /// Tosses the coin for a block.
     fn toss(&mut self) {
-        self.coins = self.coins.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.coins;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        self.order = ((mixed ^ (mixed >> 31)) >> 63) as usize;
+        self.order = (next_random(&mut self.coins) >> 63) as usize;
     }
 
     /// Restarts the first block with one call per sample because the budget is spent. Returns false if it was so
@@ -226,9 +222,18 @@ impl Schedule {
     }
 }
 
+/// S. Vigna's SplitMix64; similar seeds do no harm.
+pub(super) fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
 impl Search {
     /// Handles a sample that took `picos` and should have taken `wanted`.
-    fn look(&mut self, picos: u64, wanted: u64) {
+    fn add(&mut self, picos: u64, wanted: u64) {
         let cost = picos as f64 / self.repetitions as f64;
         if picos >= wanted / 2 || self.repetitions >= MAX_REPETITIONS {
             let is_sure = picos / NO_INTERRUPTION >= wanted || self.repetitions >= MAX_REPETITIONS;

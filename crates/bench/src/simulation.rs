@@ -14,17 +14,13 @@ use picollo_stats::{COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks};
 const MILLI: f64 = 1e9;
 const TICK: f64 = 10.0 * MILLI;
 
-/// A random generator (S. Vigna's SplitMix64); similar seeds do no harm.
+/// A random generator.
 pub(super) struct Random(pub u64);
 
 impl Random {
     /// Above 0, and below 1.
     pub(super) fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((mixed ^ (mixed >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        ((schedule::next_random(&mut self.0) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     fn normal(&mut self) -> f64 {
@@ -268,7 +264,7 @@ impl Setting {
         );
         benchmark.watch = Watch::planted(Planted(world.clone()));
         benchmark.trace = Trace::new(benchmark.watch.tick()).unwrap();
-        benchmark.look();
+        benchmark.watch_machine();
         // The cost of calling code; for programs there are no empty samples.
         let calling = if benchmark.limits.empty_samples == 0 { 0.0 } else { 2_000.0 };
         while let Some(Sample { side, repetitions }) = benchmark.next().unwrap() {
@@ -282,34 +278,34 @@ impl Setting {
         benchmark
     }
 
-    fn all(&self, runs: u64) -> Said {
-        let mut said = Said { runs, ..Said::default() };
+    fn all(&self, runs: u64) -> Tally {
+        let mut tally = Tally { runs, ..Tally::default() };
         for seed in 0..runs {
             let benchmark = self.run(seed);
             let (result, noise) = (benchmark.result().unwrap(), benchmark.noise().unwrap());
             let blocks = &result.blocks;
             let truth = blocks.median_a * (self.factor - 1.0);
-            said.missed += u64::from(truth < blocks.difference_lower || blocks.difference_upper < truth);
-            said.faster += u64::from(blocks.verdict() == Verdict::Faster);
-            said.slower += u64::from(blocks.verdict() == Verdict::Slower);
+            tally.missed += u64::from(truth < blocks.difference_lower || blocks.difference_upper < truth);
+            tally.faster += u64::from(blocks.verdict() == Verdict::Faster);
+            tally.slower += u64::from(blocks.verdict() == Verdict::Slower);
             let is_noisy = blocks.flags & COMPARISON_NOISY != 0;
-            said.noisy += u64::from(is_noisy);
-            said.blocks += noise.block_count;
-            said.disturbed += noise.disturbed_count;
-            said.left_out += noise.left_out_count;
-            said.millis += result.elapsed / MILLI as u64;
+            tally.noisy += u64::from(is_noisy);
+            tally.blocks += noise.block_count;
+            tally.disturbed += noise.disturbed_count;
+            tally.left_out += noise.left_out_count;
+            tally.millis += result.elapsed / MILLI as u64;
             // The text, the numbers and the verdict must agree.
             assert_eq!(noise.left_out_count + blocks.block_count, noise.block_count);
             assert!(!is_noisy || (blocks.verdict == 0 && noise.disturbed_count > 0));
             assert!(noise.left_out_count == 0 || noise.left_out_count == noise.disturbed_count);
         }
-        said
+        tally
     }
 }
 
 /// Totals of all runs: how often the interval missed the truth, which verdicts there were, the blocks and the time.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-struct Said {
+struct Tally {
     runs: u64,
     missed: u64,
     faster: u64,
@@ -321,7 +317,7 @@ struct Said {
     millis: u64,
 }
 
-impl Said {
+impl Tally {
     fn share(&self, count: u64) -> f64 {
         count as f64 / self.runs as f64
     }
@@ -391,11 +387,11 @@ fn equals_differ_as_often_as_stated() {
     let (mut table, runs) = (String::from("\n"), runs());
     for noise in NOISES {
         for precision in [0.0, 0.005, -1.0] {
-            let said = short(noise, 1.0, precision).all(runs);
-            table += &said.row(&format!("{noise:?}, precision {precision}"));
-            assert!(said.wrong() <= at_most(runs, 0.05), "{noise:?} {precision}: {said:?}\n{table}");
+            let tally = short(noise, 1.0, precision).all(runs);
+            table += &tally.row(&format!("{noise:?}, precision {precision}"));
+            assert!(tally.wrong() <= at_most(runs, 0.05), "{noise:?} {precision}: {tally:?}\n{table}");
             // If most differences are zero, faster and slower must be about equally frequent.
-            assert!(said.faster.abs_diff(said.slower) <= 4 * (said.wrong().max(4)).isqrt(), "{said:?}");
+            assert!(tally.faster.abs_diff(tally.slower) <= 4 * (tally.wrong().max(4)).isqrt(), "{tally:?}");
         }
     }
     println!("{table}");
@@ -407,9 +403,9 @@ fn intervals_hold_the_truth_as_often_as_stated() {
     let (mut table, runs) = (String::from("\n"), runs());
     for noise in &NOISES[..4] {
         for (factor, precision) in [(1.01, 0.0), (1.05, 0.0), (3.0, 0.0), (3.0, 0.01)] {
-            let said = short(*noise, factor, precision).all(runs);
-            table += &said.row(&format!("{noise:?}, {factor} times, precision {precision}"));
-            assert!(said.missed <= at_most(runs, 0.05), "{noise:?} {factor}: {said:?}\n{table}");
+            let tally = short(*noise, factor, precision).all(runs);
+            table += &tally.row(&format!("{noise:?}, {factor} times, precision {precision}"));
+            assert!(tally.missed <= at_most(runs, 0.05), "{noise:?} {factor}: {tally:?}\n{table}");
         }
     }
     println!("{table}");
@@ -427,20 +423,20 @@ fn differences_are_found() {
             ("code of 1 µs", code(2.0), 1e6, 0.05, 2.1),
         ] {
             for factor in [1.0, 1.01, 1.03, 2.6] {
-                let said = Setting { noise: *noise, others: NOBODY, call, factor, options }.all(runs);
-                table += &said.row(&format!("{form}, {noise:?}, {factor} times"));
-                assert!(said.millis as f64 <= seconds * 1e3 * runs as f64, "{form} {factor}: {said:?}");
+                let tally = Setting { noise: *noise, others: NOBODY, call, factor, options }.all(runs);
+                table += &tally.row(&format!("{form}, {noise:?}, {factor} times"));
+                assert!(tally.millis as f64 <= seconds * 1e3 * runs as f64, "{form} {factor}: {tally:?}");
                 if factor < 1.02 {
-                    assert!(said.wrong() <= at_most(runs, stated), "{form} {factor}: {said:?}\n{table}");
+                    assert!(tally.wrong() <= at_most(runs, stated), "{form} {factor}: {tally:?}\n{table}");
                     continue;
                 }
-                assert_eq!(said.faster, 0, "{form} {factor}: {said:?}\n{table}");
+                assert_eq!(tally.faster, 0, "{form} {factor}: {tally:?}\n{table}");
                 // With this much noise, 8 s hold too few runs of 20 ms to distinguish 3 % from a margin of 1 %.
                 let is_hard = factor < 2.0 && call > MILLI * 10.0 && *noise == Noise::LogNormal;
-                assert!(is_hard || said.slower * 100 >= 95 * runs, "{form} {factor}: {said:?}\n{table}");
+                assert!(is_hard || tally.slower * 100 >= 95 * runs, "{form} {factor}: {tally:?}\n{table}");
                 // 2 ms against 5.2 ms: the 11 blocks that an answer takes, or a fiftieth of the budget.
-                let is_quick = factor < 2.0 || call > MILLI * 10.0 || said.millis < 500 * runs;
-                assert!(is_quick, "{form} {factor}: {said:?}\n{table}");
+                let is_quick = factor < 2.0 || call > MILLI * 10.0 || tally.millis < 500 * runs;
+                assert!(is_quick, "{form} {factor}: {tally:?}\n{table}");
             }
         }
     }
@@ -460,18 +456,18 @@ fn verdicts_beside_others() {
             ("all kept", BenchmarkOptions { keep_disturbed: true, ..samples(code(1.0)) }, 0.05),
             ("as usual", code(2.0), 0.05),
         ] {
-            let said = of(1.0, options).all(runs);
-            table += &said.row(&format!("{}, equal, {name}", others.name));
-            assert!(said.wrong() <= at_most(runs, stated), "{others:?} {name}: {said:?}\n{table}");
+            let tally = of(1.0, options).all(runs);
+            table += &tally.row(&format!("{}, equal, {name}", others.name));
+            assert!(tally.wrong() <= at_most(runs, stated), "{others:?} {name}: {tally:?}\n{table}");
             // The rule favors neither side: half of the wrong verdicts go either way.
-            assert!(said.faster.abs_diff(said.slower) <= 4 * said.wrong().max(4).isqrt(), "{said:?}");
+            assert!(tally.faster.abs_diff(tally.slower) <= 4 * tally.wrong().max(4).isqrt(), "{tally:?}");
         }
         for (name, call, options) in
             [("code", 1e6, code(2.0)), ("programs of 20 ms", 20.0 * MILLI, programs(8.0))]
         {
-            let said = Setting { call, ..of(1.05, options) }.all(runs / 4);
-            table += &said.row(&format!("{}, 5 % slower, {name}", others.name));
-            assert_eq!(said.faster, 0, "{others:?}: {said:?}");
+            let tally = Setting { call, ..of(1.05, options) }.all(runs / 4);
+            table += &tally.row(&format!("{}, 5 % slower, {name}", others.name));
+            assert_eq!(tally.faster, 0, "{others:?}: {tally:?}");
         }
     }
     println!("{table}");

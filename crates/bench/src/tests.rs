@@ -49,14 +49,14 @@ fn markdown(benchmark: &Benchmark) -> String {
 
 /// The steps as letters; whole blocks, in either order, are dots.
 fn in_blocks(steps: &[Sample]) -> String {
-    let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
-    told.replace("ABBA", ".").replace("BAAB", ".")
+    let letters: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
+    letters.replace("ABBA", ".").replace("BAAB", ".")
 }
 
 /// A coin decides the order of each block, differently for each benchmark: both are equally frequent in any context.
 #[test]
 fn the_order_is_left_to_chance() {
-    let limits = Limits::of(&BenchmarkOptions { no_overhead: true, ..Default::default() }).unwrap();
+    let limits = Limits::new(&BenchmarkOptions { no_overhead: true, ..Default::default() }).unwrap();
     let orders = |seed| {
         let mut schedule = Schedule::new(1, false, seed);
         schedule.warmed(Side::A, u64::MAX, &limits, true);
@@ -242,7 +242,7 @@ fn errors_say_which_event_and_why() {
 /// Samples of A take a millisecond and up to 2 % more.
 #[test]
 fn when_it_ends() {
-    let told = |precision, factor: f64, confidence| {
+    let outcome = |precision, factor: f64, confidence| {
         let mut random = Random(3);
         let options = BenchmarkOptions {
             no_overhead: true,
@@ -265,25 +265,25 @@ fn when_it_ends() {
         (blocks.block_count, benchmark.look_confidence(), blocks)
     };
     // A fiftieth of the budget is 80 ms.
-    let (count, confidence, found) = told(0.0, 2.6, 0.99);
+    let (count, confidence, found) = outcome(0.0, 2.6, 0.99);
     assert!((11..=30).contains(&count) && confidence >= 0.999, "{count} {confidence} {found:?}");
     assert_eq!(found.verdict(), Verdict::Slower);
-    let (count, _, found) = told(0.0, 1.0, 0.99);
+    let (count, _, found) = outcome(0.0, 1.0, 0.99);
     assert!(count < 100 && found.flags & picollo_stats::COMPARISON_WITHIN_MARGIN != 0, "{count} {found:?}");
     // A difference equal to the margin takes the whole budget and a last look that loses little.
-    let (count, confidence, _) = told(0.0, 1.01, 0.99);
+    let (count, confidence, _) = outcome(0.0, 1.01, 0.99);
     assert!(count > 900 && (confidence - 0.992).abs() < 1e-12, "{count} {confidence}");
-    let (count, confidence, _) = told(-1.0, 2.6, 0.99);
+    let (count, confidence, _) = outcome(-1.0, 2.6, 0.99);
     assert!(count > 500 && confidence == 0.99, "{count} {confidence}");
-    let (count, _, found) = told(0.006, 2.6, 0.95);
+    let (count, _, found) = outcome(0.006, 2.6, 0.95);
     let half = (found.difference_upper - found.difference_lower) / 2.0;
     assert!((31..500).contains(&count) && half <= 0.006 * found.median_a, "{count} {found:?}");
     // The errors of all looks together stay within the stated error.
     let mut looks = Looks::new(0.99, 0.0, 10);
-    let mut wrong = 1.0 - looks.of_last();
+    let mut wrong = 1.0 - looks.last_confidence();
     for blocks in 0..100_000 {
         if looks.is_due(blocks) {
-            wrong += 1.0 - looks.look(blocks);
+            wrong += 1.0 - looks.take(blocks);
         }
     }
     assert!(wrong < 0.01 && wrong > 0.0098, "{wrong}");
@@ -349,16 +349,16 @@ fn what_placement_changes_is_below_the_resolution() {
 /// than half a nanosecond.
 #[test]
 fn the_resolution_is_an_option() {
-    let told = |resolution_seconds, overhead| {
+    let outcome = |resolution_seconds, overhead| {
         let options = BenchmarkOptions { resolution_seconds, ..budget(0.2) };
         let calls = [2_900.0, 3_200.0, 0.0].map(|call| overhead + call);
         let blocks = measured(&options, calls, 20.0).0.blocks;
         (blocks.verdict, blocks.resolution)
     };
-    assert_eq!(told(0.0, 300.0), (0, 500.0));
-    assert_eq!(told(1e-10, 300.0), (Verdict::Slower as u32, 100.0));
-    assert_eq!(told(-1.0, 300.0), (Verdict::Slower as u32, 0.0));
-    let (verdict, resolution) = told(0.0, 200_000.0);
+    assert_eq!(outcome(0.0, 300.0), (0, 500.0));
+    assert_eq!(outcome(1e-10, 300.0), (Verdict::Slower as u32, 100.0));
+    assert_eq!(outcome(-1.0, 300.0), (Verdict::Slower as u32, 0.0));
+    let (verdict, resolution) = outcome(0.0, 200_000.0);
     assert!(verdict == 0 && (resolution - 2_000.0).abs() < 1.0, "{resolution}");
 }
 

@@ -87,7 +87,7 @@ impl Distribution {
         let like = |other: &&Distribution| other.keys == keys && other.divisor == divisor;
         let edges = match others.iter().flat_map(Family::distributions).map(|(_, other)| other).find(like) {
             Some(other) => other.edges.clone(),
-            None => Counted::create(Edges::of(&keys, divisor)?)?,
+            None => Counted::create(Edges::new(&keys, divisor)?)?,
         };
         let mut limits = Vec::new();
         limits.try_reserve_exact(bounds.len()).map_err(|_| Error::OutOfMemory)?;

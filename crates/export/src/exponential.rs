@@ -69,7 +69,7 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Takes a few milliseconds if there are many buckets.
-    pub(super) fn of(keys: &Keys, divisor: f64) -> Result<Edges> {
+    pub(super) fn new(keys: &Keys, divisor: f64) -> Result<Edges> {
         if matches!(keys, Keys::Doubles(_)) {
             return Ok(Edges::default());
         }

@@ -48,7 +48,7 @@ pub fn write_blocks(
     name_b: &str,
 ) -> fmt::Result {
     let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
-    let names = diff.shown_names();
+    let names = diff.names_or_defaults();
     markdown::write_diff(out, &diff, blocks.resolution)?;
     out.write_char('\n')?;
     let align = [Align::Left, Align::Right, Align::Right, Align::Right];
@@ -144,7 +144,7 @@ impl Display for Amount {
 fn counter_rows(counters: &[CounterRow<'_>], (name_a, name_b): (&str, &str), row: Rows<'_>) -> fmt::Result {
     row([&"Per call", &Markdown(name_a), &Markdown(name_b), &"Δ%"])?;
     counters.iter().try_for_each(|&(name, a, b)| {
-        let change = Change::of_floats(a.unwrap_or(f64::NAN), b.unwrap_or(f64::NAN));
+        let change = Change::from_floats(a.unwrap_or(f64::NAN), b.unwrap_or(f64::NAN));
         row([&Markdown(name), &Amount(a), &Amount(b), &change])
     })
 }

@@ -20,7 +20,7 @@ pub(super) enum Change {
 
 impl Change {
     /// The change from one integer to another; exact.
-    pub(super) fn of_integers(a: Option<u64>, b: Option<u64>) -> Change {
+    pub(super) fn from_integers(a: Option<u64>, b: Option<u64>) -> Change {
         let (Some(a), Some(b)) = (a, b) else { return Change::Unknown };
         let difference = u128::from(a.abs_diff(b));
         match (difference, u128::from(a)) {
@@ -33,13 +33,13 @@ impl Change {
 
     /// The change from one double to another; exact for whole numbers of at most 53 bits, else as exact as their
     /// percentage.
-    pub(super) fn of_floats(a: f64, b: f64) -> Change {
+    pub(super) fn from_floats(a: f64, b: f64) -> Change {
         let whole = |number: f64| {
             let is_whole = (0.0..=9_007_199_254_740_992.0).contains(&number) && libm::trunc(number) == number;
             is_whole.then_some(number as u64)
         };
         if let (Some(a), Some(b)) = (whole(a), whole(b)) {
-            return Change::of_integers(Some(a), Some(b));
+            return Change::from_integers(Some(a), Some(b));
         }
         // A change with too many digits to print has no meaning.
         let percent = percent_of_floats(a, b).filter(|percent| percent.abs() < 1e37);
@@ -96,7 +96,7 @@ mod tests {
     use std::string::ToString;
 
     fn integers(a: u64, b: u64) -> std::string::String {
-        Change::of_integers(Some(a), Some(b)).to_string()
+        Change::from_integers(Some(a), Some(b)).to_string()
     }
 
     #[test]
@@ -112,8 +112,8 @@ mod tests {
         ] {
             assert_eq!(integers(a, b), text, "{a} {b}");
         }
-        assert_eq!(Change::of_integers(None, Some(1)).to_string(), "n/a");
-        assert_eq!(Change::of_integers(Some(1), None).to_string(), "n/a");
+        assert_eq!(Change::from_integers(None, Some(1)).to_string(), "n/a");
+        assert_eq!(Change::from_integers(Some(1), None).to_string(), "n/a");
         for (a, b, text) in [
             (0.0, 0.0, "0.0%"),
             (0.0, -0.0, "0.0%"),
@@ -138,7 +138,7 @@ mod tests {
             (2000.0, 1999.0, "-0.1%"),
             (2000.0, 2_000.999_999, "0.0%"),
         ] {
-            assert_eq!(Change::of_floats(a, b).to_string(), text, "{a} {b}");
+            assert_eq!(Change::from_floats(a, b).to_string(), text, "{a} {b}");
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
         #[test]
         fn rounding_is_to_the_nearest(a in 1u64.., b: u64, shift in 0u32..64) {
             let b = if b % 2 == 0 { b >> shift } else { a.wrapping_add(b >> shift) };
-            let Change::Tenths(is_fall, tenths) = Change::of_integers(Some(a), Some(b)) else {
+            let Change::Tenths(is_fall, tenths) = Change::from_integers(Some(a), Some(b)) else {
                 return Err(TestCaseError::fail("a change exists"));
             };
             // |tenths / 1000 - d / a| <= 1 / 2000, the tie only upwards.
@@ -169,10 +169,10 @@ mod tests {
             prop_assert!(tenths == 0 || is_fall == (b < a));
             let whole = |number: u64| number >> 11;
             prop_assert_eq!(
-                Change::of_floats(whole(a) as f64, whole(b) as f64),
-                Change::of_integers(Some(whole(a)), Some(whole(b)))
+                Change::from_floats(whole(a) as f64, whole(b) as f64),
+                Change::from_integers(Some(whole(a)), Some(whole(b)))
             );
-            let Change::Percent(percent) = Change::of_floats(a as f64 * 1e-30, b as f64 * 1e-30) else {
+            let Change::Percent(percent) = Change::from_floats(a as f64 * 1e-30, b as f64 * 1e-30) else {
                 return Err(TestCaseError::fail("a change exists"));
             };
             let exact = if is_fall { -(tenths as f64) } else { tenths as f64 } / 10.0;
@@ -182,7 +182,7 @@ mod tests {
         #[test]
         fn no_bit_pattern_panics(a: u64, b: u64) {
             let (a, b) = (f64::from_bits(a), f64::from_bits(b));
-            let _ = Change::of_floats(a, b).to_string();
+            let _ = Change::from_floats(a, b).to_string();
         }
     }
 }

@@ -88,7 +88,7 @@ pub enum Format {
     /// A summary has the count, observations out of range or lost if there are any, P50, P90, P99, P99.9, the maximum
     /// and the mean. Percentiles that the count cannot support are left out. Differences, comparisons and benchmarks
     /// begin with the answer in a sentence, which states no more than the verdict. The title names the unit: see
-    /// [`Unit::of_title`]. Numbers without a known unit are unchanged; see [`Quantity`] for the others.
+    /// [`Unit::from_title`]. Numbers without a known unit are unchanged; see [`Quantity`] for the others.
     Human = 4,
 }
 
@@ -170,14 +170,14 @@ struct Diff<'a> {
 
 impl<'a> Diff<'a> {
     /// Names that are not empty.
-    fn shown_names(&self) -> (&'a str, &'a str) {
+    fn names_or_defaults(&self) -> (&'a str, &'a str) {
         names(self.names.0, self.names.1)
     }
 
     /// For people, in the unit that the title names.
     fn for_people(&self) -> human::Shown<'a> {
-        let (title, unit) = Unit::of_title(self.title);
-        human::Shown { a: self.a, b: self.b, title, names: self.shown_names(), unit }
+        let (title, unit) = Unit::from_title(self.title);
+        human::Shown { a: self.a, b: self.b, title, names: self.names_or_defaults(), unit }
     }
 }
 
@@ -191,7 +191,7 @@ pub struct Human<'a> {
 
 impl fmt::Display for Human<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        human::write_of(f, self.summary, self.title, self.unit)
+        human::write_in_unit(f, self.summary, self.title, self.unit)
     }
 }
 

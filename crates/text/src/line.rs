@@ -69,7 +69,7 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
     if !trim(title).is_empty() {
         write!(out, "{}: ", Line(title))?;
     }
-    let (name_a, name_b) = diff.shown_names();
+    let (name_a, name_b) = diff.names_or_defaults();
     write!(out, "{} -> {}: Total=", Line(name_a), Line(name_b))?;
     write_integers(out, Some(a.total_count), Some(b.total_count))?;
     for ((label, of_a, always), (_, of_b, _)) in missing(a).into_iter().zip(missing(b)) {
@@ -79,7 +79,7 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
         }
     }
     let (mean_a, mean_b) = (mean(a), mean(b));
-    let change = Change::of_floats(mean_a, mean_b);
+    let change = Change::from_floats(mean_a, mean_b);
     write!(out, ", Mean={} -> {} ({change})", Fixed::new(mean_a, 1), Fixed::new(mean_b, 1))?;
     for position in SHOWN {
         if let (Some(of_a), Some(of_b)) = (a.percentiles.get(position), b.percentiles.get(position))
@@ -94,7 +94,7 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
 }
 
 fn write_integers(out: &mut dyn Write, a: Option<u64>, b: Option<u64>) -> fmt::Result {
-    write!(out, "{} -> {} ({})", Maybe(a), Maybe(b), Change::of_integers(a, b))
+    write!(out, "{} -> {} ({})", Maybe(a), Maybe(b), Change::from_integers(a, b))
 }
 
 #[cfg(test)]

@@ -104,10 +104,10 @@ impl<T: Display> Display for Level<T> {
 }
 
 fn diff_rows(diff: &Diff<'_>, resolution: f64, row: Rows<'_>) -> fmt::Result {
-    let (Diff { a, b, .. }, (name_a, name_b)) = (*diff, diff.shown_names());
+    let (Diff { a, b, .. }, (name_a, name_b)) = (*diff, diff.names_or_defaults());
     let known = |change: Change, a: f64, b: f64| {
         let is_known = !is_below(a, resolution) && !is_below(b, resolution);
-        if is_known { change } else { Change::of_floats(f64::NAN, 0.0) }
+        if is_known { change } else { Change::from_floats(f64::NAN, 0.0) }
     };
     row([&"Percentile", &Markdown(name_a), &Markdown(name_b), &"Δ%"])?;
     let both = a.percentiles.iter().zip(&b.percentiles);
@@ -115,20 +115,20 @@ fn diff_rows(diff: &Diff<'_>, resolution: f64, row: Rows<'_>) -> fmt::Result {
         let (value_a, value_b) = (value(a, of_a), value(b, of_b));
         let number = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
         let level = |value| Level { shown: Maybe(value), value: number(value), resolution };
-        let change = known(Change::of_integers(value_a, value_b), number(value_a), number(value_b));
+        let change = known(Change::from_integers(value_a, value_b), number(value_a), number(value_b));
         row([&Ranks(of_a, of_b), &level(value_a), &level(value_b), &change])?;
     }
     row([&"", &"", &"", &""])?;
     let (mean_a, mean_b) = (mean(a), mean(b));
     let level = |value| Level { shown: Fixed::new(value, 2), value, resolution };
-    let change = known(Change::of_floats(mean_a, mean_b), mean_a, mean_b);
+    let change = known(Change::from_floats(mean_a, mean_b), mean_a, mean_b);
     row([&"Mean:", &level(mean_a), &level(mean_b), &change])?;
     let (stddev_a, stddev_b) = (stddev(a), stddev(b));
-    let change = known(Change::of_floats(stddev_a, stddev_b), mean_a, mean_b);
+    let change = known(Change::from_floats(stddev_a, stddev_b), mean_a, mean_b);
     row([&"StDev:", &Fixed::new(stddev_a, 2), &Fixed::new(stddev_b, 2), &change])?;
     let (error_a, error_b) = (a.relative_error, b.relative_error);
-    row([&"Precision:", &Precision(error_a), &Precision(error_b), &Change::of_floats(error_a, error_b)])?;
-    let change = Change::of_integers(Some(a.total_count), Some(b.total_count));
+    row([&"Precision:", &Precision(error_a), &Precision(error_b), &Change::from_floats(error_a, error_b)])?;
+    let change = Change::from_integers(Some(a.total_count), Some(b.total_count));
     row([&"Total:", &Grouped::from(a.total_count), &Grouped::from(b.total_count), &change])?;
     row([&"D-value:", &"", &"", &Fixed::new(cohens_d(a, b), 2)])
 }

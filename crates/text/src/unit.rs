@@ -55,7 +55,7 @@ enum Kind {
 /// assert_eq!(Unit::new("ns").integer(4_509_696).to_string(), "4.51 ms");
 /// assert_eq!(Unit::new("ns").integer(526).to_string(), "526 ns");
 /// assert_eq!(Unit::new("apples").integer(4_509_696).to_string(), "4,509,696");
-/// assert_eq!(Unit::of_title("Sorting (us)"), ("Sorting", Unit::new("us")));
+/// assert_eq!(Unit::from_title("Sorting (us)"), ("Sorting", Unit::new("us")));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unit<'a> {
@@ -81,7 +81,7 @@ impl<'a> Unit<'a> {
     /// `Latency (ns)` and `Latency, ns` become `Latency`. A title that is only a unit stays: `Nanoseconds`. Only known
     /// units count: `Sorting (fast)` has no unit. Titles of events that are clocks, such as `task-clock`, are in
     /// nanoseconds.
-    pub fn of_title(title: &'a str) -> (&'a str, Unit<'a>) {
+    pub fn from_title(title: &'a str) -> (&'a str, Unit<'a>) {
         let title = trim(title);
         let ends = [('(', ")"), ('[', "]"), (',', "")];
         for (start, end) in ends {

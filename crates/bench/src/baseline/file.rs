@@ -44,24 +44,7 @@ fn tag_of(name: &str) -> String {
 
 /// Decodes a tag. Invalid escapes stay as they are.
 pub(super) fn name_of(tag: &str) -> String {
-    let bytes = tag.as_bytes();
-    let (mut name, mut at) = (Vec::new(), 0);
-    while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 3).and_then(|digits| core::str::from_utf8(digits).ok());
-        let is_number = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let escaped = digits.filter(is_number).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match escaped {
-            Some(byte) if bytes[at] == b'%' => {
-                name.push(byte);
-                at += 3;
-            }
-            _ => {
-                name.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&name).into_owned()
+    percent_encoding::percent_decode_str(tag).decode_utf8_lossy().into_owned()
 }
 
 /// Converts the counts to the buckets of logs, with as many buckets as the values need.
@@ -167,7 +150,7 @@ fn read(path: &Path) -> Result<SavedRun> {
                     format_args!("{name:?} occurs twice in this run: each benchmark needs its own name"),
                 ));
             }
-            Median::of(name, &interval.decode(0)?)
+            Median::from_snapshot(name, &interval.decode(0)?)
         });
         run.medians.push(median.map_err(|error| {
             let line = reader.line();

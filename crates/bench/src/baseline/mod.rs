@@ -115,7 +115,7 @@ impl Baseline {
 }
 
 impl Median {
-    fn of(name: String, snapshot: &Snapshot) -> Result<Median> {
+    fn from_snapshot(name: String, snapshot: &Snapshot) -> Result<Median> {
         let median = snapshot.percentile(50.0, ValueSelection::Midpoint)?;
         Ok(Median { name, value: median.value as f64, width: median.bucket.step as f64 })
     }
@@ -203,7 +203,7 @@ struct Earlier<'a> {
 }
 
 impl<'a> Earlier<'a> {
-    fn of(earlier: &'a [SavedRun], name: &str, environment: &Environment) -> Earlier<'a> {
+    fn for_benchmark(earlier: &'a [SavedRun], name: &str, environment: &Environment) -> Earlier<'a> {
         let mut found = Earlier { values: Vec::new(), width: 0.0, counted: Vec::new(), others: 0 };
         for run in earlier {
             let Some(median) = run.medians.iter().find(|median| median.name == name) else { continue };
@@ -227,7 +227,7 @@ fn left_out(others: usize) -> String {
 /// Why earlier runs cannot judge a run of a benchmark in this environment. `None` if one of them is of this machine, so
 /// that [`judge`] can compare.
 pub fn missing(earlier: &[SavedRun], name: &str, environment: &Environment) -> Option<String> {
-    let Earlier { values, others, .. } = Earlier::of(earlier, name, environment);
+    let Earlier { values, others, .. } = Earlier::for_benchmark(earlier, name, environment);
     let why = || if others > 0 { left_out(others) } else { unknown(earlier) };
     values.is_empty().then(why)
 }
@@ -242,8 +242,9 @@ pub fn judge(
     environment: &Environment,
     options: &CompareOptions,
 ) -> Result<Against> {
-    let Median { value, width, .. } = Median::of(String::new(), snapshot)?;
-    let Earlier { values, width: widest, counted, others } = Earlier::of(earlier, name, environment);
+    let Median { value, width, .. } = Median::from_snapshot(String::new(), snapshot)?;
+    let Earlier { values, width: widest, counted, others } =
+        Earlier::for_benchmark(earlier, name, environment);
     let width = width.max(widest);
     let mut notes = Vec::new();
     if values.is_empty() && others == 0 {
@@ -256,17 +257,18 @@ pub fn judge(
         // Compares with all of them, not only the last: each takes part in the judgment.
         let unlike = counted.iter().filter(|before| !is_same(before, environment, key));
         let Some(newest) = unlike.clone().next_back() else { continue };
-        let shown = |value: &str| if value.is_empty() { "unknown".to_owned() } else { clean(value) };
+        let text_or_unknown =
+            |value: &str| if value.is_empty() { "unknown".to_owned() } else { clean(value) };
         notes.push(format!(
             "{key} was {} in {} of {} earlier runs and is {}",
             if unlike.clone().all(|other| is_same(other, newest, key)) {
-                shown(value_of(newest, key))
+                text_or_unknown(value_of(newest, key))
             } else {
                 "another".to_owned()
             },
             unlike.count(),
             counted.len(),
-            shown(value_of(environment, key))
+            text_or_unknown(value_of(environment, key))
         ));
     }
     let options = CompareOptions { resolution: options.resolution.max(width), ..*options };

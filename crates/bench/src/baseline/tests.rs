@@ -50,8 +50,10 @@ fn run(median: u64) -> Run {
 /// A run as if it had been saved.
 fn saved(at: u64) -> SavedRun {
     let Run { environment, histograms } = run(at);
-    let medians =
-        histograms.into_iter().map(|(name, snapshot)| Median::of(name, &snapshot).unwrap()).collect();
+    let medians = histograms
+        .into_iter()
+        .map(|(name, snapshot)| Median::from_snapshot(name, &snapshot).unwrap())
+        .collect();
     SavedRun { path: PathBuf::new(), environment, medians }
 }
 
@@ -200,8 +202,8 @@ fn shared_files_are_judged_as_everywhere() {
                 let Against { comparison, notes } =
                     judge(&earlier, &file::name_of(benchmark), &run, &now, &CompareOptions::default())
                         .unwrap();
-                let said = comparison.map_or_else(|| "nothing".to_owned(), |found| found.to_string());
-                [vec![said], notes].concat().join(" | ")
+                let answer = comparison.map_or_else(|| "nothing".to_owned(), |found| found.to_string());
+                [vec![answer], notes].concat().join(" | ")
             }
         };
         assert_eq!(found, expected, "{line}");

@@ -4,13 +4,9 @@
 //! The files are kept open and read into memory that is kept, so a look takes a few microseconds and allocates nothing.
 //! A figure that cannot be read is unknown, which is never the same as 0.
 
-#[cfg(test)]
-#[path = "../elsewhere/procfs.rs"]
-mod nothing;
-#[cfg_attr(not(target_os = "linux"), path = "../elsewhere/procfs.rs")]
-pub(crate) mod procfs;
+#[cfg(target_os = "linux")]
+mod procfs;
 
-use self::procfs::Procfs;
 use picollo_native::Result;
 use picollo_native::seam::pressure::waited;
 use picollo_native::seam::vectors::with_room;
@@ -63,20 +59,38 @@ impl CpuSet {
     }
 }
 
-/// The source of the figures: the kernel, or planted text in tests.
+/// The source of the figures: the kernel, or planted text in tests. The defaults know nothing.
 pub(crate) trait Source {
     /// Reads the beginning of a file, as far as the buffer goes, and returns its length. `None` if it cannot be read.
-    fn read(&mut self, file: File, buffer: &mut [u8]) -> Option<usize>;
+    fn read(&mut self, _: File, _: &mut [u8]) -> Option<usize> {
+        None
+    }
     /// CPU time of this program and of its children that have ended: nanoseconds.
-    fn own(&mut self) -> Option<u64>;
+    fn own(&mut self) -> Option<u64> {
+        None
+    }
     /// The CPUs on which the calling thread may run.
-    fn allowed(&self) -> CpuSet;
+    fn allowed(&self) -> CpuSet {
+        CpuSet::ALL
+    }
     /// The length of the kernel's ticks: nanoseconds.
-    fn tick(&self) -> u64;
+    fn tick(&self) -> u64 {
+        10_000_000
+    }
 }
 
+/// A machine without `/proc`.
+#[cfg(any(test, not(target_os = "linux")))]
+struct Nothing;
+
+#[cfg(any(test, not(target_os = "linux")))]
+impl Source for Nothing {}
+
 enum Chosen {
-    Machine(Procfs),
+    #[cfg(target_os = "linux")]
+    Machine(procfs::Procfs),
+    #[cfg(not(target_os = "linux"))]
+    Machine(Nothing),
     #[cfg(test)]
     Planted(Box<dyn Source + Send>),
 }
@@ -96,21 +110,25 @@ const LEAST: usize = 4096;
 
 impl Watch {
     pub(crate) fn machine() -> Result<Watch> {
-        Watch::of(Chosen::Machine(Procfs::open()))
+        #[cfg(target_os = "linux")]
+        let machine = procfs::Procfs::open();
+        #[cfg(not(target_os = "linux"))]
+        let machine = Nothing;
+        Watch::with_source(Chosen::Machine(machine))
     }
 
     #[cfg(test)]
     pub(crate) fn planted(source: impl Source + Send + 'static) -> Watch {
-        Watch::of(Chosen::Planted(Box::new(source))).unwrap()
+        Watch::with_source(Chosen::Planted(Box::new(source))).unwrap()
     }
 
     /// A watch that can read nothing.
     #[cfg(test)]
     pub(crate) fn unknown() -> Watch {
-        Watch::planted(nothing::Procfs::open())
+        Watch::planted(Nothing)
     }
 
-    fn of(mut source: Chosen) -> Result<Watch> {
+    fn with_source(mut source: Chosen) -> Result<Watch> {
         let (allowed, tick) = (source.get().allowed(), source.get().tick());
         let mut buffer: Vec<u8> = with_room(LEAST)?;
         buffer.resize(LEAST, 0);
@@ -132,7 +150,7 @@ impl Watch {
     }
 
     /// Returns the present load. Allocates nothing.
-    pub(crate) fn look(&mut self, with_frequency: bool) -> Load {
+    pub(crate) fn measure(&mut self, with_frequency: bool) -> Load {
         let Watch { source, allowed, tick, buffer } = self;
         let source = source.get();
         let mut read = |file, into: &mut dyn FnMut(&[u8])| {

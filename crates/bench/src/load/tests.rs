@@ -85,23 +85,15 @@ impl Source for Planted {
     fn own(&mut self) -> Option<u64> {
         self.0.as_ref().map(|_| 5)
     }
-
-    fn allowed(&self) -> CpuSet {
-        CpuSet::ALL
-    }
-
-    fn tick(&self) -> u64 {
-        TICK
-    }
 }
 
 #[test]
 fn missing_files_and_many_cpus() {
-    assert_eq!(Watch::planted(Planted(None)).look(true), Load::default());
+    assert_eq!(Watch::planted(Planted(None)).measure(true), Load::default());
     for count in [1, 40, 700, 5_000] {
         let mut text = String::from("cpu  1 1 1 1 1 1 1 1 0 0\n");
         (0..count).for_each(|cpu| text += &format!("cpu{cpu} 1000000 1 1 1 1 1 1 1 0 0\n"));
-        let load = Watch::planted(Planted(Some(text + "intr 1 2 3\n"))).look(true);
+        let load = Watch::planted(Planted(Some(text + "intr 1 2 3\n"))).measure(true);
         let cpus = load.cpus.unwrap();
         assert_eq!((cpus.count, cpus.busy), (count, u64::from(count) * 1_000_002 * TICK));
         assert_eq!((load.own, load.waited, load.hertz), (Some(5), None, None));
@@ -116,7 +108,7 @@ fn this_machine() {
     let mut watch = Watch::machine().unwrap();
     // A look may lose its CPU between its two figures for any length of time.
     let is_among = (0..20).any(|_| {
-        let before = watch.look(true);
+        let before = watch.measure(true);
         let Some(cpus) = before.cpus else {
             eprintln!("SKIPPED: no /proc/stat here");
             return true;
@@ -126,7 +118,7 @@ fn this_machine() {
         while began.elapsed().as_millis() < 60 {
             picollo_native::work::add_chain_256(10);
         }
-        let after = watch.look(true);
+        let after = watch.measure(true);
         let own = after.own.unwrap() - before.own.unwrap();
         assert!(own > 0, "{before:?} {after:?}");
         let busy = after.cpus.unwrap().busy - cpus.busy;

@@ -114,10 +114,10 @@ impl BlockComparison {
     /// often.
     #[must_use]
     pub const fn unproven(self) -> BlockComparison {
-        let said = COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION;
+        let decided = COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION;
         BlockComparison {
             verdict: Verdict::NoEvidence as u32,
-            flags: self.flags & !said | COMPARISON_NOISY,
+            flags: self.flags & !decided | COMPARISON_NOISY,
             ..self
         }
     }

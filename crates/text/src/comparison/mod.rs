@@ -40,7 +40,7 @@ pub fn write_comparison(
         Format::Markdown => {
             markdown::write_diff(out, &diff, 0.0)?;
             out.write_char('\n')?;
-            write_markdown(out, comparison, diff.shown_names())
+            write_markdown(out, comparison, diff.names_or_defaults())
         }
         Format::Line => {
             line::write_diff(out, &diff)?;
@@ -73,7 +73,7 @@ impl Display for Difference {
         }
         let sign = if value > 0.0 { "+" } else { "" };
         write!(f, "{sign}{}", Fixed::trimmed(value, 1))?;
-        if base.is_nan() { Ok(()) } else { write!(f, " ({})", Change::of_floats(base, base + value)) }
+        if base.is_nan() { Ok(()) } else { write!(f, " ({})", Change::from_floats(base, base + value)) }
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Answer<'a> {
     pub(super) names: (&'a str, &'a str),
     /// The compared quantile, if it is not the median: `P99`.
     pub(super) quantile: Option<f64>,
-    /// What was found. Values below its resolution are unknown.
+    /// The result. Values below its resolution are unknown.
     pub(super) found: BlockComparison,
     pub(super) unit: Unit<'a>,
 }

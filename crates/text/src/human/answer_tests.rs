@@ -27,7 +27,7 @@ fn blocks() -> BlockComparison {
     }
 }
 
-fn said(blocks: &BlockComparison) -> String {
+fn sentence(blocks: &BlockComparison) -> String {
     Answer::for_blocks(blocks, "A", "B", Unit::new("ns")).to_string()
 }
 
@@ -121,7 +121,7 @@ fn sentences() {
             "Unproven: the machine was too noisy to distinguish A from B in this time: measure longer, or when it is quieter.",
         ),
     ] {
-        assert_eq!(said(&blocks), text);
+        assert_eq!(sentence(&blocks), text);
     }
     let bytes = Answer::for_blocks(&fast, "A", "B", Unit::new("bytes")).to_string();
     assert!(bytes.starts_with("B is 8.6 × less than A"), "{bytes}");
@@ -171,7 +171,7 @@ proptest! {
             median_a, difference, difference_lower: lower, difference_upper: upper, margin, smallest_detectable,
             confidence, verdict, flags, resolution, ..blocks()
         };
-        let text = said(&blocks);
+        let text = sentence(&blocks);
         let expected = match Verdict::from_code(verdict) {
             Verdict::Faster => "faster than",
             Verdict::Slower => "slower than",
@@ -199,7 +199,7 @@ proptest! {
         let b: Vec<f64> = a.iter().rev().map(|value| value * factor).collect();
         let options = CompareOptions { resolution, ..CompareOptions::default() };
         let found = compare_blocks(&a, &b, &mut std::vec![0.0; a.len()], &options).unwrap();
-        let text = said(&found);
+        let text = sentence(&found);
         prop_assert_eq!(claims(&text).len(), 1, "{}", text);
         match found.verdict() {
             Verdict::Faster => prop_assert!(text.contains("faster") && !text.contains('+'), "{}", text),

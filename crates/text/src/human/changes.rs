@@ -230,7 +230,8 @@ pub(crate) fn write_blocks(
             row([&"per call", &Heading(name_a), &Heading(name_b), &"change", &""])?;
             conditions.counters.iter().try_for_each(|&(name, a, b)| {
                 // Clocks count nanoseconds.
-                let unit = Some(Unit::of_title(name).1).filter(|unit| unit.is_time()).unwrap_or(Unit::COUNT);
+                let unit =
+                    Some(Unit::from_title(name).1).filter(|unit| unit.is_time()).unwrap_or(Unit::COUNT);
                 let count = |amount: Option<f64>| {
                     let value = amount.unwrap_or(f64::NAN);
                     Level { value, whole: None, unit, resolution: 0.0 }

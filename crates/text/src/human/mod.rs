@@ -105,7 +105,7 @@ impl<T: Display> Display for Cell<T> {
 }
 
 /// What the text needs from a summary, of integers or of doubles.
-pub(crate) trait Told {
+pub(crate) trait Described {
     fn total(&self) -> u64;
     /// Counts of observations outside all numbers, each with the words after the number.
     fn outside(&self) -> [(&'static str, u64); 3];
@@ -113,7 +113,7 @@ pub(crate) trait Told {
     fn mean(&self, unit: Unit<'_>) -> Quantity;
 }
 
-impl Told for Summary {
+impl Described for Summary {
     fn total(&self) -> u64 {
         self.total_count
     }
@@ -133,7 +133,7 @@ impl Told for Summary {
 }
 
 #[cfg(feature = "alloc")]
-impl Told for DoubleSummary {
+impl Described for DoubleSummary {
     fn total(&self) -> u64 {
         self.statistics.count
     }
@@ -152,39 +152,44 @@ impl Told for DoubleSummary {
     }
 }
 
-/// Like [`write_of`], in the unit that the title names.
-pub(crate) fn write(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Result {
-    let (title, unit) = Unit::of_title(title);
-    write_of(out, told, title, unit)
+/// Like [`write_in_unit`], in the unit that the title names.
+pub(crate) fn write(out: &mut dyn Write, described: &dyn Described, title: &str) -> fmt::Result {
+    let (title, unit) = Unit::from_title(title);
+    write_in_unit(out, described, title, unit)
 }
 
 /// Writes a summary without a line break at the end.
-pub(crate) fn write_of(out: &mut dyn Write, told: &dyn Told, title: &str, unit: Unit<'_>) -> fmt::Result {
-    write_counts(out, told, title)?;
-    if told.total() == 0 {
+pub(crate) fn write_in_unit(
+    out: &mut dyn Write,
+    described: &dyn Described,
+    title: &str,
+    unit: Unit<'_>,
+) -> fmt::Result {
+    write_counts(out, described, title)?;
+    if described.total() == 0 {
         return Ok(());
     }
-    let across = |row: table::Rows<'_, 6>| short(told, unit, row);
+    let across = |row: table::Rows<'_, 6>| short(described, unit, row);
     if table::total(table::widths(&across)?) <= WIDTH {
         return table::write(out, 0, &across);
     }
     table::write(out, 1, &|row: table::Rows<'_, 2>| {
-        for position in SHORT.into_iter().filter(|&position| is_shown(told, position)) {
-            row([&rank(position), &Cell(told.value(position, unit))])?;
+        for position in SHORT.into_iter().filter(|&position| is_shown(described, position)) {
+            row([&rank(position), &Cell(described.value(position, unit))])?;
         }
-        row([&"mean", &told.mean(unit)])
+        row([&"mean", &described.mean(unit)])
     })
 }
 
 /// Whether a short text has the percentile.
-fn is_shown(told: &dyn Told, position: usize) -> bool {
-    supports(told.total(), rank(position).0)
+fn is_shown(described: &dyn Described, position: usize) -> bool {
+    supports(described.total(), rank(position).0)
 }
 
 /// `Title: 99,940 values, 60 below the range`
-fn write_counts(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Result {
-    let outside = told.outside();
-    let counts = CountsInWords { total: told.total(), outside: &outside };
+fn write_counts(out: &mut dyn Write, described: &dyn Described, title: &str) -> fmt::Result {
+    let outside = described.outside();
+    let counts = CountsInWords { total: described.total(), outside: &outside };
     if trim(title).is_empty() {
         return write_wrapped(out, format_args!("{}", counts));
     }
@@ -195,12 +200,12 @@ fn write_counts(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Resul
     write_wrapped(out, format_args!("{}: {}", Line(title), counts))
 }
 
-fn short(told: &dyn Told, unit: Unit<'_>, row: table::Rows<'_, 6>) -> fmt::Result {
-    let shown = SHORT.map(|position| Some(position).filter(|&position| is_shown(told, position)));
+fn short(described: &dyn Described, unit: Unit<'_>, row: table::Rows<'_, 6>) -> fmt::Result {
+    let shown = SHORT.map(|position| Some(position).filter(|&position| is_shown(described, position)));
     let names = shown.map(|position| Cell(position.map(rank)));
-    let values = shown.map(|position| Cell(position.and_then(|position| told.value(position, unit))));
+    let values = shown.map(|position| Cell(position.and_then(|position| described.value(position, unit))));
     let [a, b, c, d, e] = &names;
     row([a, b, c, d, e, &"mean"])?;
     let [a, b, c, d, e] = &values;
-    row([a, b, c, d, e, &told.mean(unit)])
+    row([a, b, c, d, e, &described.mean(unit)])
 }

@@ -37,7 +37,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    pub(super) fn of<'a>(snapshots: impl Iterator<Item = &'a Snapshot>) -> Option<Extent> {
+    pub(super) fn from_snapshots<'a>(snapshots: impl Iterator<Item = &'a Snapshot>) -> Option<Extent> {
         snapshots.fold(None, |extent, snapshot| {
             let (Some(lowest), Some(highest)) = (snapshot.lowest_recorded(), snapshot.highest_recorded())
             else {
@@ -95,7 +95,7 @@ impl Axis {
     }
 
     /// An axis for shares, from zero.
-    pub(super) fn of_shares(highest: f64, ticks: f64) -> Axis {
+    pub(super) fn for_shares(highest: f64, ticks: f64) -> Axis {
         let step = nice(highest.max(1e-9) / ticks);
         Axis {
             low: 0.0,

@@ -32,7 +32,9 @@ pub(super) fn write_sparkline(
     columns: u32,
     ascii: bool,
 ) -> fmt::Result {
-    let Some(extent) = Extent::of(core::iter::once(snapshot)) else { return out.write_str(NOTHING) };
+    let Some(extent) = Extent::from_snapshots(core::iter::once(snapshot)) else {
+        return out.write_str(NOTHING);
+    };
     // There are observations, and the rank is valid.
     let last = snapshot.percentile(SPARKLINE_RANK, ValueSelection::Midpoint).map_err(|_| fmt::Error)?.bucket;
     let extent = extent.ending(&last);
@@ -72,7 +74,9 @@ pub(super) fn write(
     if !trim(options.title).is_empty() {
         writeln!(out, "{}", Line(options.title))?;
     }
-    let Some(extent) = Extent::of(core::iter::once(snapshot)) else { return writeln!(out, "{NOTHING}") };
+    let Some(extent) = Extent::from_snapshots(core::iter::once(snapshot)) else {
+        return writeln!(out, "{NOTHING}");
+    };
     let mut room: Columns = [0.0; MAX_COLUMNS as usize];
     let columns = (if options.columns == 0 { 64 } else { options.columns.min(MAX_COLUMNS) }) as usize;
     let rows = if options.rows == 0 { 10 } else { options.rows.min(MAX_ROWS) };
@@ -81,7 +85,7 @@ pub(super) fn write(
     let ticks = (f64::from(rows) / 2.5).max(1.0);
     let labels = if picture == Picture::Density {
         let axis = Axis::new(&extent, 5.0, 3.0, true);
-        let upward = Axis::of_shares(shares(snapshot, &axis, heights), ticks);
+        let upward = Axis::for_shares(shares(snapshot, &axis, heights), ticks);
         heights.iter_mut().for_each(|share| *share = upward.place(*share));
         Labels { unit, axis, other: Other::Shares(upward) }
     } else {

@@ -80,7 +80,7 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>, picture: Pictu
     let unit = Unit::new(pictures.unit, false);
     let width = Frame::new(pictures, 0.0, 0.0).width;
     let legend = place_legend(pictures, width - 40.0, |_, _, _, _| ());
-    let Some(extent) = Extent::of(pictures.recorded()) else {
+    let Some(extent) = Extent::from_snapshots(pictures.recorded()) else {
         let frame = Frame::new(pictures, 3.0, legend);
         begin(out, pictures, &frame, what)?;
         write_legend(out, pictures, &frame, legend)?;
@@ -201,7 +201,7 @@ fn write_density(
 ) -> fmt::Result {
     let mut parts = [0.0; PARTS];
     let highest = pictures.recorded().map(|snapshot| shares(snapshot, axis, &mut parts)).fold(0.0, f64::max);
-    let upward = Axis::of_shares(highest, 5.0);
+    let upward = Axis::for_shares(highest, 5.0);
     let mut labels = 0;
     upward.ticks(0.05, |value, _| labels = labels.max(length_of(&upward.share_label(value))));
     let frame = Frame::new(pictures, labels as f64, legend);

@@ -17,7 +17,7 @@ const PARTS: usize = 64;
 
 pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result {
     let unit = Unit::new(pictures.unit, false);
-    let Some(extent) = Extent::of(pictures.recorded()) else {
+    let Some(extent) = Extent::from_snapshots(pictures.recorded()) else {
         let frame = Frame::new(pictures, 3.0, 0.0);
         begin(out, pictures, &frame, "heat map")?;
         return write_nothing(out, &frame);

@@ -124,7 +124,7 @@ fn curves_are_where_the_numbers_are() {
     assert!(svg.contains("P50 100, P90 1,000,"), "{svg}");
 
     // The density contains all of them.
-    let axis = axis::Axis::new(&axis::Extent::of([&*two].into_iter()).unwrap(), 6.0, 3.0, true);
+    let axis = axis::Axis::new(&axis::Extent::from_snapshots([&*two].into_iter()).unwrap(), 6.0, 3.0, true);
     for length in [1, 2, 7, 160] {
         let mut parts = std::vec![0.0; length];
         columns::shares(&two, &axis, &mut parts);

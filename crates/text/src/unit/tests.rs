@@ -95,7 +95,7 @@ fn units_of_titles() {
         ("x (MS)", "x (MS)", ""),
         ("", "", ""),
     ] {
-        assert_eq!(Unit::of_title(title), (heading, Unit::new(unit)), "{title}");
+        assert_eq!(Unit::from_title(title), (heading, Unit::new(unit)), "{title}");
     }
     assert!(Unit::new("Seconds").is_time() && Unit::new("bytes").is_known() && !Unit::new("x").is_known());
 }

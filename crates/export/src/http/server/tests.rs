@@ -152,8 +152,8 @@ fn connections_above_the_cap_are_refused() {
         // A read that ends in an error may have got the whole answer, or not.
         if stream.read_to_string(&mut text).is_ok() { text } else { String::new() }
     };
-    let told = (0..20).filter(|_| status(&answer()) == "503").count();
-    assert!(told >= 5, "{told} of 20");
+    let refused = (0..20).filter(|_| status(&answer()) == "503").count();
+    assert!(refused >= 5, "{refused} of 20");
     drop(held);
     let began = Instant::now();
     while status(&answer()) != "200" {

@@ -10,7 +10,7 @@ pub fn collector(answers: &[&str]) -> (String, mpsc::Receiver<(String, Vec<u8>)>
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut answers: VecDeque<_> = answers.iter().map(|answer| answer.to_string()).collect();
-    let (told, requests) = mpsc::channel();
+    let (sender, requests) = mpsc::channel();
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         for stream in listener.incoming() {
@@ -28,7 +28,7 @@ pub fn collector(answers: &[&str]) -> (String, mpsc::Receiver<(String, Vec<u8>)>
                 }
                 assert!(read > 0, "half a request");
             };
-            if told.send((head, body)).is_err() {
+            if sender.send((head, body)).is_err() {
                 return;
             }
             match answers.pop_front() {

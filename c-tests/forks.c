@@ -41,7 +41,7 @@ static picollo_status work_on_registry(void)
     status = picollo_registry_update(registry);
     if (status == PICOLLO_OK) status = picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length);
     /* Refused, because it is already there. */
-    if (status == PICOLLO_OK && picollo_registry_add(registry, shared, &metric, bounds, 2, &id) == PICOLLO_OK) abort();
+    if (status == PICOLLO_OK && picollo_registry_add(registry, shared, &metric, bounds, 2, &id, NULL) == PICOLLO_OK) abort();
     return status;
 }
 
@@ -115,7 +115,7 @@ static void children_of_busy_processes_go_on(void)
     shared = create_thread_local();
     CHECK_OK(picollo_registry_create(&registry));
     metric.name = "shared";
-    CHECK_OK(picollo_registry_add(registry, shared, &metric, NULL, 0, NULL));
+    CHECK_OK(picollo_registry_add(registry, shared, &metric, NULL, 0, NULL, NULL));
     stop = 0;
     for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, i < 3 ? disturb : update_registry, NULL) == 0);
     fflush(stdout);

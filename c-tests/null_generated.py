@@ -180,8 +180,8 @@ static picollo_status make_metrics(picollo_metric_counter **counter, picollo_met
     metric.name = "x";
     picollo_status status = picollo_registry_create(&registry);
     if (status != PICOLLO_OK) return status;
-    if (counter != NULL) status = picollo_registry_add_counter(registry, &metric, counter, NULL);
-    if (gauge != NULL) status = picollo_registry_add_gauge(registry, &metric, gauge, NULL);
+    if (counter != NULL) status = picollo_registry_add_counter(registry, &metric, counter, NULL, NULL);
+    if (gauge != NULL) status = picollo_registry_add_gauge(registry, &metric, gauge, NULL, NULL);
     /* They outlive it. */
     picollo_registry_free(registry);
     return status;

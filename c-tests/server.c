@@ -20,7 +20,7 @@ static picollo_server *serve(const char *address, const picollo_server_options *
     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
     metric.name = "hits";
     CHECK_OK(picollo_registry_create(&of_server));
-    CHECK_OK(picollo_registry_add_counter(of_server, &metric, &counter, NULL));
+    CHECK_OK(picollo_registry_add_counter(of_server, &metric, &counter, NULL, NULL));
     picollo_metric_counter_add(counter, 3);
     CHECK_OK(picollo_server_start(of_server, address, options, &server, &error));
     /* The server keeps the registry, and that the counter. */

@@ -177,13 +177,13 @@ static void registries(void)
     metric.labels = labels;
     metric.labels_length = 1;
     if (histogram != NULL && done(picollo_registry_create(&registry))) {
-        if (done(picollo_registry_add(registry, histogram, &metric, bounds, 2, &id))) {
+        if (done(picollo_registry_add(registry, histogram, &metric, bounds, 2, &id, NULL))) {
             memset(&exemplar, 0, sizeof exemplar);
             exemplar.value = 5;
             exemplar.trace_id[3] = 1;
             exemplar.labels = labels;
             exemplar.labels_length = 1;
-            (void)done(picollo_registry_set_exemplars(registry, id, &exemplar, 1));
+            (void)done(picollo_registry_set_exemplars(registry, id, &exemplar, 1, NULL));
             (void)done(picollo_registry_update(registry));
             (void)done(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
             CHECK_OK(picollo_registry_remove(registry, id));
@@ -252,8 +252,8 @@ static void collectors(void)
         memset(&metric, 0, sizeof metric);
         metric.struct_size = sizeof metric;
         metric.name = "latency";
-        if (done(picollo_registry_create(&registry)) && done(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id)))
-            (void)done(picollo_exemplars_publish(exemplars, registry, id));
+        if (done(picollo_registry_create(&registry)) && done(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id, NULL)))
+            (void)done(picollo_exemplars_publish(exemplars, registry, id, NULL));
         picollo_registry_free(registry);
     }
     picollo_exemplars_free(exemplars);

@@ -78,9 +78,9 @@ static void the_slowest_has_its_request_and_its_time(void)
     uint64_t id = 0;
     metric.name = "requests";
     CHECK_OK(picollo_registry_create(&registry));
-    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
-    CHECK_OK(picollo_exemplars_publish(exemplars, registry, id));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_exemplars_publish(exemplars, registry, id + 1));
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id, NULL));
+    CHECK_OK(picollo_exemplars_publish(exemplars, registry, id, NULL));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_exemplars_publish(exemplars, registry, id + 1, NULL));
     picollo_registry_free(registry);
     static char text[50001];
     size_t length;

@@ -305,7 +305,7 @@ public:
     /** Replaces the exemplars of a registry's histogram by what was kept, with traces and causes. */
     outcome<void> publish(registry &where, std::uint64_t id) const
     {
-        return detail::done(picollo_exemplars_publish(native(), where.native(), id));
+        return detail::done_or_explained(picollo_exemplars_publish, native(), where.native(), id);
     }
 
 private:

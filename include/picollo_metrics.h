@@ -128,11 +128,13 @@ void picollo_registry_free(picollo_registry *registry);
  *   picollo_registry_remove.
  * Returns: PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, if a name, label, unit, bound or the divisor violates
  *   picollo_metric_options; if the name exists with the same labels; if kind, help or unit differ from those of the
- *   same name; and if the written name belongs to another metric, as x_count beside x, or a_b beside a.b.
+ *   same name; and if the written name belongs to another metric, as x_count beside x, or a_b beside a.b. error names
+ *   the argument, the rule and the value.
  * Ownership: the registry holds a reference to the histogram until you remove the histogram or free the registry.
  * Cost: allocates copies of its arguments. */
 PICOLLO_STATUS picollo_registry_add(picollo_registry *registry, const picollo_histogram *histogram,
-    const picollo_metric_options *metric, const uint64_t *bounds, size_t length, uint64_t *out_id);
+    const picollo_metric_options *metric, const uint64_t *bounds, size_t length, uint64_t *out_id,
+    picollo_error *error);
 
 /** Adds a histogram of doubles. Updates look at the counts since its last collection. Collecting it elsewhere
  * restarts the metric.
@@ -142,7 +144,7 @@ PICOLLO_STATUS picollo_registry_add(picollo_registry *registry, const picollo_hi
  * Otherwise: as picollo_registry_add. */
 PICOLLO_STATUS picollo_registry_add_double(picollo_registry *registry,
     const picollo_double_histogram *histogram, const picollo_metric_options *metric, const double *bounds,
-    size_t length, uint64_t *out_id);
+    size_t length, uint64_t *out_id, picollo_error *error);
 
 /** Removes a metric.
  *
@@ -207,14 +209,14 @@ typedef struct picollo_metric_gauge picollo_metric_gauge;
  * Ownership: free *out with picollo_metric_counter_free; the registry holds its own reference.
  * Cost: allocates copies of its arguments, and 128 bytes. */
 PICOLLO_STATUS picollo_registry_add_counter(picollo_registry *registry, const picollo_metric_options *metric,
-    picollo_metric_counter **out, uint64_t *out_id);
+    picollo_metric_counter **out, uint64_t *out_id, picollo_error *error);
 
 /** Adds a new gauge, at zero, to a registry.
  *
  * Ownership: free *out with picollo_metric_gauge_free; the registry holds its own reference.
  * Otherwise: as picollo_registry_add_counter. */
 PICOLLO_STATUS picollo_registry_add_gauge(picollo_registry *registry, const picollo_metric_options *metric,
-    picollo_metric_gauge **out, uint64_t *out_id);
+    picollo_metric_gauge **out, uint64_t *out_id, picollo_error *error);
 
 /** Adds to a counter, modulo 2^64.
  *
@@ -260,7 +262,7 @@ void picollo_metric_gauge_free(picollo_metric_gauge *gauge);
  *     slowest.value = nanoseconds;                (as recorded: divided as the metric is)
  *     slowest.unix_nanos = when;
  *     memcpy(slowest.trace_id, trace_id, sizeof slowest.trace_id);
- *     picollo_registry_set_exemplars(registry, id, &slowest, 1);
+ *     picollo_registry_set_exemplars(registry, id, &slowest, 1, NULL);
  *
  * OpenMetrics has the latest in each bucket. Prometheus' Protocol Buffers have these and, in native histograms, all
  * that have a time. OTLP has all of them, and Prometheus' older text has no exemplars.
@@ -286,7 +288,7 @@ typedef struct picollo_metric_exemplar {
  *   no exemplars.
  * Cost: allocates copies of its arguments; every write of the metric searches them for each bound. */
 PICOLLO_STATUS picollo_registry_set_exemplars(picollo_registry *registry, uint64_t id,
-    const picollo_metric_exemplar *exemplars, size_t length);
+    const picollo_metric_exemplar *exemplars, size_t length, picollo_error *error);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Servers: a registry's metrics over HTTP, for scrapers.

@@ -133,37 +133,35 @@ public:
      * By default there is one below each power of four in range. */
     outcome<std::uint64_t> add(const histogram &what, const metric &known_as, span<const std::uint64_t> bounds = {})
     {
-        return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id) {
-            return picollo_registry_add(native(), what.native(), native_metric, bounds.data(), bounds.size(), id);
+        return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id, picollo_error *why) {
+            return picollo_registry_add(native(), what.native(), native_metric, bounds.data(), bounds.size(), id, why);
         });
     }
     /** Adds a histogram of doubles, which is read since its last collection. Collecting it elsewhere restarts the metric. */
     outcome<std::uint64_t> add(const double_histogram &what, const metric &known_as, span<const double> bounds = {})
     {
-        return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id) {
-            return picollo_registry_add_double(native(), what.native(), native_metric, bounds.data(), bounds.size(), id);
+        return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id, picollo_error *why) {
+            return picollo_registry_add_double(native(), what.native(), native_metric, bounds.data(), bounds.size(), id, why);
         });
     }
 
     outcome<metric_counter> add_counter(const metric &known_as, std::uint64_t *id = nullptr)
     {
-        picollo_metric_counter *made = nullptr;
-        const picollo_status code = status_of(known_as, [&](const picollo_metric_options *native_metric) {
-            return picollo_registry_add_counter(native(), native_metric, &made, id);
+        return detail::made_or_explained<metric_counter>([&](picollo_metric_counter **made, picollo_error *why) {
+            return status_of(known_as, [&](const picollo_metric_options *native_metric) {
+                return picollo_registry_add_counter(native(), native_metric, made, id, why);
+            });
         });
-        if (code != PICOLLO_OK) return detail::fail<metric_counter>(code);
-        return metric_counter(made);
     }
 
     /** Adds a new gauge; see add_counter. */
     outcome<metric_gauge> add_gauge(const metric &known_as, std::uint64_t *id = nullptr)
     {
-        picollo_metric_gauge *made = nullptr;
-        const picollo_status code = status_of(known_as, [&](const picollo_metric_options *native_metric) {
-            return picollo_registry_add_gauge(native(), native_metric, &made, id);
+        return detail::made_or_explained<metric_gauge>([&](picollo_metric_gauge **made, picollo_error *why) {
+            return status_of(known_as, [&](const picollo_metric_options *native_metric) {
+                return picollo_registry_add_gauge(native(), native_metric, made, id, why);
+            });
         });
-        if (code != PICOLLO_OK) return detail::fail<metric_gauge>(code);
-        return metric_gauge(made);
     }
 
     outcome<void> set_exemplars(std::uint64_t id, span<const metric_exemplar> exemplars)
@@ -186,8 +184,8 @@ public:
             one.labels_length = labels.back().size();
             list.push_back(one);
         }
-        return detail::done(
-            whole ? picollo_registry_set_exemplars(native(), id, list.data(), list.size()) : PICOLLO_ERR_INVALID_ARGUMENT);
+        if (!whole) return detail::done(PICOLLO_ERR_INVALID_ARGUMENT);
+        return detail::done_or_explained(picollo_registry_set_exemplars, native(), id, list.data(), list.size());
     }
 
     outcome<void> remove(std::uint64_t id) { return detail::done(picollo_registry_remove(native(), id)); }
@@ -214,9 +212,10 @@ private:
     static outcome<std::uint64_t> added(const metric &known_as, Add &&add)
     {
         std::uint64_t id = 0;
+        picollo_error why = {};
         const picollo_status code =
-            status_of(known_as, [&](const picollo_metric_options *native_metric) { return add(native_metric, &id); });
-        return detail::filled(code, id);
+            status_of(known_as, [&](const picollo_metric_options *native_metric) { return add(native_metric, &id, &why); });
+        return detail::filled(code, id, &why);
     }
 
     template <class Add>

@@ -336,7 +336,7 @@ PICOLLO_STATUS picollo_exemplars_format(const picollo_exemplars *exemplars, uint
  * Requires: id is that of the histogram's entry in registry.
  * Returns: PICOLLO_ERR_EMPTY as picollo_exemplars_interval; otherwise as picollo_registry_set_exemplars. */
 PICOLLO_STATUS picollo_exemplars_publish(const picollo_exemplars *exemplars, picollo_registry *registry,
-    uint64_t id);
+    uint64_t id, picollo_error *error);
 
 /** Frees a collector.
  *

@@ -95,7 +95,7 @@ static void refuse(struct world *world, picollo_registry *registry, picollo_hist
     case 3: metric.divisor = NAN; break;
     default: bounds = 2; break;
     }
-    REFUSED(expected, id, picollo_registry_add(registry, histogram, &metric, descending, bounds, &id));
+    REFUSED(expected, id, picollo_registry_add(registry, histogram, &metric, descending, bounds, &id, NULL));
 }
 
 static void op_add(struct world *world)
@@ -117,10 +117,10 @@ static void op_add(struct world *world)
     metric.labels_length = 1;
     switch (choose(world, 4)) {
     case 0:
-        EXPECT(PICOLLO_OK, picollo_registry_add_counter(registered->registry, &metric, &added.counter, &added.id));
+        EXPECT(PICOLLO_OK, picollo_registry_add_counter(registered->registry, &metric, &added.counter, &added.id, NULL));
         break;
     case 1:
-        EXPECT(PICOLLO_OK, picollo_registry_add_gauge(registered->registry, &metric, &added.gauge, &added.id));
+        EXPECT(PICOLLO_OK, picollo_registry_add_gauge(registered->registry, &metric, &added.gauge, &added.id, NULL));
         break;
     default:
         if (histogram == NULL) return;
@@ -129,13 +129,13 @@ static void op_add(struct world *world)
         metric.max_buckets = (uint32_t)choose(world, 400);
         added.since_reset = (metric.flags & PICOLLO_METRIC_SINCE_RESET) != 0;
         added.model = world->histogram_models[slot];
-        EXPECT(PICOLLO_OK, picollo_registry_add(registered->registry, histogram, &metric, bounds, (size_t)choose(world, 4), &added.id));
+        EXPECT(PICOLLO_OK, picollo_registry_add(registered->registry, histogram, &metric, bounds, (size_t)choose(world, 4), &added.id, NULL));
     }
     /* Its name is taken, for every kind of metric. */
     picollo_metric_counter *counter;
     picollo_metric_gauge *gauge;
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, counter, picollo_registry_add_counter(registered->registry, &metric, &counter, NULL));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, gauge, picollo_registry_add_gauge(registered->registry, &metric, &gauge, NULL));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, counter, picollo_registry_add_counter(registered->registry, &metric, &counter, NULL, NULL));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, gauge, picollo_registry_add_gauge(registered->registry, &metric, &gauge, NULL, NULL));
     REQUIRE(added.id != 0);
     /* It is not written until the next update. */
     *entry = added;

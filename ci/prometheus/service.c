@@ -61,12 +61,12 @@ int main(void)
     if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 16) != 0
         || getsockname(listener, (struct sockaddr *)&address, &size) != 0
         || picollo_histogram_create(&options, &latency) != PICOLLO_OK || picollo_registry_create(&registry) != PICOLLO_OK
-        || picollo_registry_add(registry, latency, &metric, bounds, 20, &id) != PICOLLO_OK) return 1;
+        || picollo_registry_add(registry, latency, &metric, bounds, 20, &id, NULL) != PICOLLO_OK) return 1;
     metric.name = "c_requests";
     metric.help = "Requests that were served";
     metric.unit = NULL;
     metric.divisor = 0;
-    if (picollo_registry_add_counter(registry, &metric, &requests, NULL) != PICOLLO_OK) return 1;
+    if (picollo_registry_add_counter(registry, &metric, &requests, NULL, NULL) != PICOLLO_OK) return 1;
     if (pthread_create(&thread, NULL, serve, &listener) != 0) return 1;
     printf("%d\n", ntohs(address.sin_port));
     fflush(stdout);
@@ -79,7 +79,7 @@ int main(void)
         slow.value = 993000000;
         slow.unix_nanos = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
         memset(slow.trace_id, 0xc1, sizeof slow.trace_id);
-        if (picollo_registry_set_exemplars(registry, id, &slow, 1) != PICOLLO_OK) return 1;
+        if (picollo_registry_set_exemplars(registry, id, &slow, 1, NULL) != PICOLLO_OK) return 1;
     }
     printf("%llu\n", recorded);
     fflush(stdout);

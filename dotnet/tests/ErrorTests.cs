@@ -121,74 +121,40 @@ public static class ErrorTests
         Check.True(why.StartsWith("mode is") || why.StartsWith("storage is"), why);
     }
 
-    private static MetricOptions Metric(string name, string label = "a", string unit = null) =>
-        new MetricOptions { Name = name, Unit = unit, Labels = new Dictionary<string, string> { { label, "" } } };
-
-    /// <summary>A registry has one status for all refusals; the exception still names the wrong part.</summary>
+    /// <summary>The library's explanations reach the exceptions; its own tests have a row for each rule.</summary>
     [Test]
     public static void PartsOfMetricsAreNamed()
     {
         HdrHistogram histogram = HdrHistogram.Create();
         DoubleHistogram doubles = DoubleHistogram.Create();
         var registry = new MetricRegistry();
-        ulong id = registry.Add(histogram, Metric("x"));
-        ulong tiny = registry.Add(doubles, new MetricOptions { Name = "tiny", Divisor = 1e-300 });
-        MetricExemplar Labelled(string name, string value) =>
-            new MetricExemplar { Labels = new Dictionary<string, string> { { name, value } } };
-        const string Trace = "0af7651916cd43dd8448eb211c80319c";
+        ulong id = registry.Add(histogram, new MetricOptions { Name = "x" });
+        var both = new MetricExemplar
+        {
+            TraceId = "0af7651916cd43dd8448eb211c80319c", Labels = new Dictionary<string, string> { { "trace_id", "" } }
+        };
         // The part, a word of the explanation, and the call.
         var table = new (string Name, string Limits, Action Call)[]
         {
-            ("Name", "letters", () => registry.AddCounter(new MetricOptions())),
-            ("Name", "\"a b\"", () => registry.Add(histogram, Metric("a b"))),
-            ("Name", "\"9a\"", () => registry.Add(doubles, Metric("9a"))),
-            ("Name", "\"é\"", () => registry.AddGauge(Metric("é"))),
-            ("Unit", "ends with it", () => registry.Add(histogram, Metric("a", unit: "seconds"))),
-            ("Unit", "\"é\"", () => registry.Add(histogram, Metric("a", unit: "é"))),
-            ("Divisor", "above 0", () => registry.Add(histogram, new MetricOptions { Name = "a", Divisor = 0 })),
-            ("Divisor", "finite", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = double.PositiveInfinity })),
-            ("Divisor", "NaN", () => registry.AddCounter(new MetricOptions { Name = "a", Divisor = double.NaN })),
-            ("Labels", "\"a b\"", () => registry.Add(histogram, Metric("a", "a b"))),
-            ("Labels", "\"le\"", () => registry.Add(histogram, Metric("a", "le"))),
-            ("Labels", "__a", () => registry.AddCounter(Metric("a", "__a"))),
-            ("Labels", "twice", () => registry.AddCounter(
-                new MetricOptions { Name = "a", Labels = { { "b.c", "1" }, { "b_c", "2" } } })),
-            ("Labels", "quantile", () => registry.Add(
-                histogram, new MetricOptions { Name = "a", Summary = true, Labels = { { "quantile", "" } } })),
-            ("bounds", "ascend", () => registry.Add(histogram, Metric("a"), 5, 4)),
-            ("bounds", "500", () => registry.Add(
-                histogram, Metric("a"), Enumerable.Range(1, 501).Select(bound => (ulong)bound).ToArray())),
-            ("bounds", "NaN", () => registry.Add(doubles, Metric("a"), 1, double.NaN)),
-            ("bounds", "finite", () => registry.Add(doubles, Metric("a"), double.PositiveInfinity)),
-            ("\"x\"", "these labels", () => registry.Add(histogram, Metric("x"))),
-            ("\"x\"", "another kind", () => registry.AddCounter(Metric("x", "b"))),
-            ("\"x_count\"", "writes", () => registry.AddCounter(Metric("x_count"))),
+            ("name", "letters", () => registry.AddCounter(new MetricOptions())),
+            ("name", "\"9a\"", () => registry.Add(doubles, new MetricOptions { Name = "9a" })),
+            ("unit", "end with it", () => registry.Add(histogram, new MetricOptions { Name = "a", Unit = "seconds" })),
+            ("divisor", "above 0", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = 0 })),
+            ("label", "\"le\"", () => registry.AddCounter(new MetricOptions { Name = "a", Labels = { { "le", "" } } })),
+            ("bounds", "ascend", () => registry.Add(histogram, new MetricOptions { Name = "a" }, 5, 4)),
+            ("bounds", "NaN", () => registry.Add(doubles, new MetricOptions { Name = "a" }, 1, double.NaN)),
+            ("labels", "got x twice", () => registry.Add(histogram, new MetricOptions { Name = "x" })),
+            ("\"x\"", "kind", () => registry.AddGauge(new MetricOptions { Name = "x" })),
             ("number 99", "No metric", () => registry.Remove(99)),
-            ("number 99", "No metric", () => registry.SetExemplars(99)),
-            ("infinite", $"number {tiny}", () => registry.SetExemplars(tiny, new MetricExemplar { Value = 1e100 })),
-            ("Value", "finite", () => registry.SetExemplars(id, new MetricExemplar(), new MetricExemplar { Value = double.NaN })),
-            ("Labels", "\"a b\"", () => registry.SetExemplars(id, Labelled("a b", ""))),
-            ("Labels", "128", () => registry.SetExemplars(id, new MetricExemplar(), Labelled("a", new string('x', 128)))),
-            ("Labels", "TraceId", () =>
-            {
-                MetricExemplar both = Labelled("trace_id", "");
-                both.TraceId = Trace;
-                registry.SetExemplars(id, both);
-            })
+            ("id", "99", () => registry.SetExemplars(99)),
+            ("value", "finite", () => registry.SetExemplars(id, new MetricExemplar(), new MetricExemplar { Value = double.NaN })),
+            ("labels", "\"trace_id\"", () => registry.SetExemplars(id, both))
         };
         foreach (var row in table)
         {
             string message = Check.Fails(PicolloStatus.InvalidArgument, row.Call, row.Name + ", " + row.Limits).Message;
             Check.True(message.Contains(row.Name) && message.Contains(row.Limits), $"{row.Name}, {row.Limits}: {message}");
         }
-        // The exception does not blame valid parts for another error.
-        string name = Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
-            new MetricOptions { Name = "9_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message;
-        Check.True(name.StartsWith("Name"), name);
-        registry.AddCounter(new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } });
-        Check.True(Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
-            new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message.Contains("these labels"),
-            "the second one");
     }
 
     /// <summary>The default buckets are not HdrHistogram's: the error has the remedy, and nothing is written.</summary>

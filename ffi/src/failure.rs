@@ -29,13 +29,6 @@ impl From<picollo_core::Error> for Failure {
     }
 }
 
-#[cfg(feature = "std")]
-impl From<picollo_export::MetricError> for Failure {
-    fn from(error: picollo_export::MetricError) -> Failure {
-        error.error().into()
-    }
-}
-
 impl From<picollo_native::ExplainedError> for Failure {
     fn from(error: picollo_native::ExplainedError) -> Failure {
         Failure(error.status().code())

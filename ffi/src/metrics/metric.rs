@@ -18,9 +18,9 @@ use picollo_export::{MetricError, Registry};
 
 use crate::argument::{output, output_if_any};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
-use crate::guard::{exported, guard, guard_void};
-use crate::registry::{is_striped, picollo_metric_options, picollo_registry, with, with_metric};
-use crate::status::picollo_status;
+use crate::guard::{exported, guard_void};
+use crate::registry::{explain, is_striped, picollo_metric_options, picollo_registry, with, with_metric};
+use crate::status::{picollo_error, picollo_status};
 
 /// A counter of a registry or a segment.
 pub struct picollo_metric_counter(());
@@ -85,17 +85,16 @@ unsafe fn add<H>(
     out: *mut *mut H,
     out_id: *mut u64,
     add: impl FnOnce(&mut Registry, &Metric) -> Result<(u64, NonNull<u8>), MetricError>,
-) -> picollo_status {
-    guard(|| {
-        let (out, out_id) = (output(out)?, output_if_any(out_id)?);
-        let (id, handle) =
-            with_metric(metric, |metric| with(registry, |registry| Ok(add(registry, metric)?)))?;
-        out.set(handle.as_ptr().cast());
-        out_id.set(id);
-        Ok(())
-    })
+) -> Result<(), picollo_error> {
+    let (out, out_id) = (output(out)?, output_if_any(out_id)?);
+    let add = |metric: &Metric| with(registry, |registry| add(registry, metric).map_err(explain));
+    let (id, handle) = with_metric(metric, add)?;
+    out.set(handle.as_ptr().cast());
+    out_id.set(id);
+    Ok(())
 }
 
+exported! { explained(error)
 /// Adds a new counter, at zero, to a registry. A final _total is not part of the name.
 ///
 /// Requires: out_id is for picollo_registry_remove. The metric's max_buckets and the flags for histograms are
@@ -103,12 +102,12 @@ unsafe fn add<H>(
 /// Returns: as picollo_registry_add.
 /// Ownership: free *out with picollo_metric_counter_free; the registry holds its own reference.
 /// Cost: allocates copies of its arguments, and 128 bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_add_counter(
+fn picollo_registry_add_counter(
     registry: *mut picollo_registry,
     metric: *const picollo_metric_options,
     out: *mut *mut picollo_metric_counter,
     out_id: *mut u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
     add(registry, metric, out, out_id, |registry, known_as| {
         let (id, counter) = if is_striped(metric) {
@@ -126,17 +125,18 @@ pub unsafe extern "C" fn picollo_registry_add_counter(
 ///
 /// Ownership: free *out with picollo_metric_gauge_free; the registry holds its own reference.
 /// Otherwise: as picollo_registry_add_counter.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_add_gauge(
+fn picollo_registry_add_gauge(
     registry: *mut picollo_registry,
     metric: *const picollo_metric_options,
     out: *mut *mut picollo_metric_gauge,
     out_id: *mut u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
     add(registry, metric, out, out_id, |registry, metric| {
         let (id, gauge) = registry.add_gauge(metric)?;
         Ok((id, gauge.into_raw()))
     })
+}
 }
 
 /// Adds to a counter, modulo 2^64.
@@ -228,12 +228,23 @@ mod tests {
             metric.struct_size = size_of_val(&metric) as u32;
             metric.name = c"x".as_ptr();
             assert_eq!(picollo_registry_create(&raw mut registry), PICOLLO_OK);
-            let status = picollo_registry_add_counter(registry, &raw const metric, &raw mut counter, odd);
+            let status = picollo_registry_add_counter(
+                registry,
+                &raw const metric,
+                &raw mut counter,
+                odd,
+                ptr::null_mut(),
+            );
             assert_eq!((status, counter), (-2, ptr::null_mut()));
             // The name is free.
             let mut id = 0;
-            let status =
-                picollo_registry_add_counter(registry, &raw const metric, &raw mut counter, &raw mut id);
+            let status = picollo_registry_add_counter(
+                registry,
+                &raw const metric,
+                &raw mut counter,
+                &raw mut id,
+                ptr::null_mut(),
+            );
             assert_eq!((status, id), (PICOLLO_OK, 1));
             picollo_metric_counter_free(counter);
             picollo_registry_free(registry);

@@ -4,7 +4,7 @@
 //!     slowest.value = nanoseconds;                (as recorded: divided as the metric is)
 //!     slowest.unix_nanos = when;
 //!     memcpy(slowest.trace_id, trace_id, sizeof slowest.trace_id);
-//!     picollo_registry_set_exemplars(registry, id, &slowest, 1);
+//!     picollo_registry_set_exemplars(registry, id, &slowest, 1, NULL);
 //!
 //! OpenMetrics has the latest in each bucket. Prometheus' Protocol Buffers have these and, in native histograms, all
 //! that have a time. OTLP has all of them, and Prometheus' older text has no exemplars.
@@ -14,8 +14,8 @@ use picollo_export::MetricExemplar;
 use crate::argument::slice;
 use crate::failure::Failure;
 use crate::guard::exported;
-use crate::registry::{picollo_label, picollo_registry, read_labels, with};
-use crate::status::picollo_status;
+use crate::registry::{explain, picollo_label, picollo_registry, read_labels, with};
+use crate::status::{picollo_error, picollo_status};
 
 /// An observation that stands for others. Fields that are zero are left out. The names and values of its labels have
 /// at most 128 characters together, which is the standard's limit. A trace's identifier takes 40 of them and a span's
@@ -37,7 +37,7 @@ pub struct picollo_metric_exemplar {
     pub labels_length: usize,
 }
 
-exported! {
+exported! { explained(error)
 /// Replaces the exemplars that are written with a metric. Everything is copied.
 ///
 /// Requires: id is that of a histogram or counter; exemplars is an array in any order; a length of 0 removes all.
@@ -50,14 +50,15 @@ fn picollo_registry_set_exemplars(
     id: u64,
     exemplars: *const picollo_metric_exemplar,
     length: usize,
+    error: *mut picollo_error,
 ) -> picollo_status {
     let mut copies = Vec::new();
     let given = slice(exemplars, length)?;
     copies.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
     for one in given {
         let labels = read_labels(one.labels, one.labels_length)?;
-        copies.push(MetricExemplar::with_trace(one.value, one.unix_nanos, one.trace_id, one.span_id, &labels)?);
+        copies.push(MetricExemplar::with_trace(one.value, one.unix_nanos, one.trace_id, one.span_id, &labels).map_err(explain)?);
     }
-    with(registry, |registry| Ok(registry.set_exemplars(id, copies)?))
+    with(registry, |registry| registry.set_exemplars(id, copies).map_err(explain))
 }
 }

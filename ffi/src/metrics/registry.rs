@@ -29,7 +29,7 @@ use core::ptr::NonNull;
 
 use picollo_core::counters::Metric;
 use picollo_core::seam::{self, Lock};
-use picollo_export::{Exposition, Registry, negotiate};
+use picollo_export::{Exposition, MetricError, Registry, negotiate};
 
 use crate::argument::{output, output_if_any, room, slice, text};
 use crate::counted::{self, Counted, borrow};
@@ -38,7 +38,7 @@ use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
 use crate::histogram::picollo_histogram;
 use crate::options;
-use crate::status::picollo_status;
+use crate::status::{picollo_error, picollo_status};
 use crate::text::write_text;
 
 /// Histograms, counters and gauges with names and labels. The child of a fork can use it, unless another thread of
@@ -137,22 +137,27 @@ impl Counted for picollo_registry {
 /// Calls `work` with exclusive access to the registry behind a handle.
 ///
 /// # Safety If not NULL, `registry` must be a handle that is not freed meanwhile.
-pub unsafe fn with<T>(
+pub unsafe fn with<T, E: From<Failure>>(
     registry: *const picollo_registry,
-    work: impl FnOnce(&mut Registry) -> Outcome<T>,
-) -> Outcome<T> {
+    work: impl FnOnce(&mut Registry) -> Result<T, E>,
+) -> Result<T, E> {
     // SAFETY: passed on.
     let shared = unsafe { borrow(registry)? };
-    shared.with(work).unwrap_or(Err(Failure::FORKED))
+    shared.with(work).unwrap_or_else(|| Err(Failure::FORKED.into()))
+}
+
+/// Why a registry refused a metric or an exemplar.
+pub fn explain(error: MetricError) -> picollo_error {
+    picollo_error::new(error.error().into(), format_args!("{error}"))
 }
 
 /// Calls `work` with the caller's description of a metric.
 ///
 /// # Safety As for [`options::read`]; strings and labels must be valid during the call.
-pub unsafe fn with_metric<T>(
+pub unsafe fn with_metric<T, E: From<Failure>>(
     options: *const picollo_metric_options,
-    work: impl FnOnce(&Metric) -> Outcome<T>,
-) -> Outcome<T> {
+    work: impl FnOnce(&Metric) -> Result<T, E>,
+) -> Result<T, E> {
     let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
     const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED
         | PICOLLO_METRIC_NATIVE
@@ -160,7 +165,7 @@ pub unsafe fn with_metric<T>(
         | PICOLLO_METRIC_SUMMARY
         | PICOLLO_METRIC_STRIPED;
     if asked.flags & !FLAGS != 0 || asked.reserved != 0 {
-        return Err(Failure::UNSUPPORTED);
+        return Err(Failure::UNSUPPORTED.into());
     }
     let length = usize::try_from(asked.labels_length).map_err(|_| Failure::INVALID_ARGUMENT)?;
     let labels = read_labels(asked.labels, length)?;
@@ -223,14 +228,14 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
     guard_void(|| {
         // A registry that a thread of the parent process was changing is left alone.
         // SAFETY: NULL, or a handle that the caller gives up.
-        if unsafe { with(registry, |_| Ok(())) }.is_ok() {
+        if unsafe { with(registry, |_| Outcome::Ok(())) }.is_ok() {
             // SAFETY: as above.
             unsafe { counted::free(registry) };
         }
     });
 }
 
-exported! {
+exported! { explained(error)
 /// Adds a histogram. It is written as empty until the next update.
 ///
 /// Requires: bounds leads to up to 500 ascending values, as recorded: the largest values of the buckets. With a
@@ -238,7 +243,8 @@ exported! {
 ///   picollo_registry_remove.
 /// Returns: PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, if a name, label, unit, bound or the divisor violates
 ///   picollo_metric_options; if the name exists with the same labels; if kind, help or unit differ from those of the
-///   same name; and if the written name belongs to another metric, as x_count beside x, or a_b beside a.b.
+///   same name; and if the written name belongs to another metric, as x_count beside x, or a_b beside a.b. error names
+///   the argument, the rule and the value.
 /// Ownership: the registry holds a reference to the histogram until you remove the histogram or free the registry.
 /// Cost: allocates copies of its arguments.
 fn picollo_registry_add(
@@ -248,11 +254,10 @@ fn picollo_registry_add(
     bounds: *const u64,
     length: usize,
     out_id: *mut u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
-    let (histogram, out_id) = (borrow(histogram)?, output_if_any(out_id)?);
-    let bounds = slice(bounds, length)?;
-    let add =
-        |metric: &Metric| with(registry, |registry| Ok(registry.add(&*histogram, metric, bounds)?));
+    let (histogram, bounds, out_id) = (borrow(histogram)?, slice(bounds, length)?, output_if_any(out_id)?);
+    let add = |metric: &Metric| with(registry, |registry| registry.add(&*histogram, metric, bounds).map_err(explain));
     out_id.set(with_metric(metric, add)?);
     Ok(())
 }
@@ -270,15 +275,17 @@ fn picollo_registry_add_double(
     bounds: *const f64,
     length: usize,
     out_id: *mut u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
-    let (histogram, out_id) = (borrow(histogram)?, output_if_any(out_id)?);
-    let bounds = slice(bounds, length)?;
+    let (histogram, bounds, out_id) = (borrow(histogram)?, slice(bounds, length)?, output_if_any(out_id)?);
     let add =
-        |metric: &Metric| with(registry, |registry| Ok(registry.add_double(&histogram, metric, bounds)?));
+        |metric: &Metric| with(registry, |registry| registry.add_double(&histogram, metric, bounds).map_err(explain));
     out_id.set(with_metric(metric, add)?);
     Ok(())
 }
+}
 
+exported! {
 /// Removes a metric.
 ///
 /// Requires: id is from picollo_registry_add or one of the other functions that add a metric.
@@ -314,7 +321,7 @@ fn picollo_registry_encode(
 ) -> picollo_status {
     let (buffer, out_length) = (room(buffer.cast::<u8>(), capacity)?, output(out_length)?);
     let format = Exposition::try_from(format)?;
-    let length = with(registry, |registry| Ok(registry.encode_into_room(format, buffer)))?;
+    let length = with(registry, |registry| Outcome::Ok(registry.encode_into_room(format, buffer)))?;
     out_length.set(length);
     if length > capacity { Err(Failure::BUFFER_TOO_SMALL) } else { Ok(()) }
 }

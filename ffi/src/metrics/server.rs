@@ -119,7 +119,7 @@ fn picollo_server_start(
 ) -> picollo_status {
     let (shared, out) = (borrow(registry)?, output(out)?);
     let (address, options) = (text(address)?, read_options(options)?);
-    with(registry, |_| Ok(()))?;
+    with(registry, |_| Outcome::Ok(()))?;
     let shared = (*shared).clone();
     let answer = move |accept: &str| {
         let answered = shared.with(|registry| Answer::from_registry(registry, accept));

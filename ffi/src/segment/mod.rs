@@ -28,7 +28,6 @@ use core::ffi::c_char;
 use std::path::Path;
 
 use ::picollo_segment::{Segment, SegmentOptions};
-use picollo_core::counters::Metric;
 
 use crate::argument::{input, output, text};
 use crate::failure::{Failure, Outcome};
@@ -198,7 +197,7 @@ fn picollo_segment_histogram(
     // that record.
     unsafe {
         let (segment, out, options) = (read(segment)?, output(out)?, read_options(options)?);
-        let histogram = explained(metric, |metric| segment.histogram_unguarded(metric, &options))?;
+        let histogram = with_metric(metric, |metric| segment.histogram_unguarded(metric, &options))?;
         out.set(into_handle(histogram));
     }
     Ok(())
@@ -220,7 +219,7 @@ fn picollo_segment_counter(
     unsafe {
         let (segment, out) = (read(segment)?, output(out)?);
         let striped = is_striped(metric);
-        let counter = explained(metric, |metric| {
+        let counter = with_metric(metric, |metric| {
             if striped {
                 segment.striped_counter(metric).map(AnyCounter::Striped)
             } else {
@@ -247,7 +246,7 @@ fn picollo_segment_retire(
     error: *mut picollo_error,
 ) -> picollo_status {
     let segment = read(segment)?;
-    explained(metric, |metric| segment.retire(metric))
+    with_metric(metric, |metric| segment.retire(metric))
 }
 }
 
@@ -269,14 +268,4 @@ fn picollo_segment_estimate(
     }
     out.deliver(Segment::estimate(&options, &histogram_options(flags))?)
 }
-}
-
-/// Calls `work` with the caller's description of a metric, for callers that explain failures.
-///
-/// # Safety As for [`with_metric`].
-unsafe fn explained<T>(
-    metric: *const picollo_metric_options,
-    work: impl FnOnce(&Metric) -> Result<T, picollo_error>,
-) -> Result<T, picollo_error> {
-    with_metric(metric, |metric| Ok(work(metric)))?
 }

@@ -46,7 +46,7 @@ use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_uncancelled, guard_value, guard_void_uncancelled};
 use crate::histogram::picollo_histogram;
 use crate::options;
-use crate::registry::{picollo_registry, with};
+use crate::registry::{explain, picollo_registry, with};
 use crate::status::{picollo_error, picollo_status};
 use crate::text::{PICOLLO_TEXT_HTML, write_text};
 
@@ -348,7 +348,9 @@ fn picollo_exemplars_format(
     };
     write_text(buffer, capacity, out_length, &|out| write(&interval, out))
 }
+}
 
+exported! { explained(error)
 /// Replaces the exemplars of a registry's histogram by the observations that the ended interval kept: with their
 /// traces, and their known causes as the label cause.
 ///
@@ -358,9 +360,10 @@ fn picollo_exemplars_publish(
     exemplars: *const picollo_exemplars,
     registry: *mut picollo_registry,
     id: u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
-    let metrics = ended(exemplars)?.metric_exemplars()?;
-    with(registry, |registry| Ok(registry.set_exemplars(id, metrics)?))
+    let metrics = ended(exemplars)?.metric_exemplars().map_err(Failure::from)?;
+    with(registry, |registry| registry.set_exemplars(id, metrics).map_err(explain))
 }
 }
 

@@ -231,9 +231,10 @@ class Exemplars(Handle):
         :raises EmptyError: if nothing was collected yet.
         :raises InvalidArgumentError: if there is no metric with this number.
         """
+        error = structs.Error()
         with self._lock:
-            status = released.exemplars_publish(self._handle(), registry._handle(), u64(number, "number"))
-        check(status, f"exemplars of metric number {number}")
+            status = released.exemplars_publish(self._handle(), registry._handle(), u64(number, "number"), byref(error))
+        check_detail(status, error)
 
     def __repr__(self) -> str:
         return f"<picollo.Exemplars{' closed' if self._pointer is None else ''}>"

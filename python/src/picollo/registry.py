@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-import re
 from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
 from ._arguments import identifier, u64
@@ -17,7 +16,7 @@ from ._handle import Handle
 from ._library import held, own, released
 from ._text import c_text, read_bytes
 from .doubles import DoubleHistogram
-from .errors import InvalidArgumentError, check
+from .errors import check, check_detail
 from .histogram import Histogram
 from .serving import MetricsServer
 
@@ -194,23 +193,20 @@ class Registry(Handle):
         """
         if not isinstance(histogram, (Histogram, DoubleHistogram)):
             raise TypeError(f"a registry holds histograms, not {type(histogram).__name__}")
-        options, what = _options(name, help, unit, labels, divisor, created)
+        options = _options(name, help, unit, labels, divisor, created)
         options.flags |= structs.METRIC_NATIVE if native else 0
         options.flags |= structs.METRIC_SINCE_RESET if since_reset else 0
         options.flags |= structs.METRIC_SUMMARY if summary else 0
         options.max_buckets = max_buckets
         listed = () if bounds is None else bounds
         add: Any = released.registry_add
-        kind: Any = c_uint64
         if isinstance(histogram, Histogram):
             batch = batch_of(listed, "bounds")
         else:
-            add, batch, kind = released.registry_add_double, double_batch_of(listed, "bounds"), c_double
-        number = c_uint64()
-        status = add(
-            self._handle(), histogram._handle(), byref(options), batch.address or None, batch.length, byref(number)
-        )
-        _check(status, what, options, labels, (kind * batch.length).from_address(batch.address) if batch.length else ())
+            add, batch = released.registry_add_double, double_batch_of(listed, "bounds")
+        number, error = c_uint64(), structs.Error()
+        given = (byref(options), batch.address or None, batch.length)
+        check_detail(add(self._handle(), histogram._handle(), *given, byref(number), byref(error)), error)
         return number.value
 
     def add_counter(
@@ -228,9 +224,9 @@ class Registry(Handle):
 
         :param striped: the counter has sixteen words, so that threads seldom wait for each other: 1 KB.
         """
-        options, what = _options(name, help, unit, labels, divisor, created)
+        options = _options(name, help, unit, labels, divisor, created)
         options.flags |= structs.METRIC_STRIPED if striped else 0
-        return MetricCounter(*self._made(released.registry_add_counter, options, what, labels))
+        return MetricCounter(*self._made(released.registry_add_counter, options))
 
     def add_gauge(
         self,
@@ -242,15 +238,12 @@ class Registry(Handle):
         divisor: float = 1.0,
     ) -> MetricGauge:
         """Adds a new gauge, at zero, and returns it. Otherwise like :meth:`add`."""
-        options, what = _options(name, help, unit, labels, divisor, False)
-        return MetricGauge(*self._made(released.registry_add_gauge, options, what, labels))
+        options = _options(name, help, unit, labels, divisor, False)
+        return MetricGauge(*self._made(released.registry_add_gauge, options))
 
-    def _made(
-        self, add: Callable[..., int], options: structs.MetricOptions, what: str, labels: Optional[Mapping[str, str]]
-    ) -> Tuple[c_void_p, int]:
-        pointer, number = c_void_p(), c_uint64()
-        status = add(self._handle(), byref(options), byref(pointer), byref(number))
-        _check(status, what, options, labels, is_counter=add is released.registry_add_counter)
+    def _made(self, add: Callable[..., int], options: structs.MetricOptions) -> Tuple[c_void_p, int]:
+        pointer, number, error = c_void_p(), c_uint64(), structs.Error()
+        check_detail(add(self._handle(), byref(options), byref(pointer), byref(number), byref(error)), error)
         return pointer, number.value
 
     def remove(self, number: int) -> None:
@@ -277,8 +270,9 @@ class Registry(Handle):
         """
         given = [exemplar._native() for exemplar in exemplars]
         array = (structs.MetricExemplar * len(given))(*given)
-        status = released.registry_set_exemplars(self._handle(), u64(number, "number"), array, len(given))
-        check(status, f"exemplars of metric number {number}")
+        error = structs.Error()
+        status = released.registry_set_exemplars(self._handle(), u64(number, "number"), array, len(given), byref(error))
+        check_detail(status, error)
 
     def update(self) -> None:
         """Takes new counts of all histograms."""
@@ -361,45 +355,13 @@ def _labels(labels: Optional[Mapping[str, str]]) -> Any:
     )
 
 
-def _check(
-    status: int,
-    what: str,
-    options: structs.MetricOptions,
-    labels: Optional[Mapping[str, str]],
-    bounds: Sequence[float] = (),
-    is_counter: bool = False,
-) -> None:
-    """Raises unless the status is OK, and states which rule a refused metric violates."""
-    if status != InvalidArgumentError.STATUS:
-        check(status, what)
-        return
-    # OpenTelemetry's additional characters are underscores to Prometheus.
-    name, *keys = (re.sub("[-./]", "_", key) for key in (options.name.decode(), *(labels or ())))
-    unit, rules = options.unit.decode(), "letters, digits and underscores, and begins with no digit"
-    values = list(map(float, bounds))
-    if not re.fullmatch("[A-Za-z_:][A-Za-z0-9_:]*", name):
-        why = f"a name has {rules}; colons are allowed"
-    elif unit and not (name.removesuffix("_total") if is_counter else name).endswith("_" + unit):
-        why = f"the name must end with its unit: {name}_{unit}"
-    elif any(not re.fullmatch("(?!__|le$)[A-Za-z_][A-Za-z0-9_]*", key) for key in keys) or len({*keys}) < len(keys):
-        why = f"a label's name has {rules}, is there once, is not le, and does not begin with two underscores"
-    elif options.flags & structs.METRIC_SUMMARY and "quantile" in keys:
-        why = "a summary has the label quantile already"
-    elif len(values) > 500 or not all(map(math.isfinite, values)) or any(later <= before for before, later in zip(values, values[1:])):
-        why = "bounds must ascend, be finite, and be 500 at most"
-    else:
-        why = "there is one already that has this name and these labels, is of another kind, help or unit, or is written with such a name"
-    raise InvalidArgumentError(message=f"{what}: {why}")
-
-
 def _options(
     name: str, help: str, unit: str, labels: Optional[Mapping[str, str]], divisor: float, created: bool
-) -> Tuple[structs.MetricOptions, str]:
-    """The library's options for a metric, and the name of the metric in errors."""
+) -> structs.MetricOptions:
     if not 0 < divisor < math.inf:
         raise ValueError(f"divisor must be positive and finite, not {divisor!r}")
     raw_labels = _labels(labels)
-    options = structs.MetricOptions(
+    return structs.MetricOptions(
         struct_size=ctypes.sizeof(structs.MetricOptions),
         flags=0 if created else structs.METRIC_NO_CREATED,
         divisor=divisor,
@@ -409,4 +371,3 @@ def _options(
         unit=c_text(unit, "unit"),
         labels=raw_labels,
     )
-    return options, f"metric {name!r} with labels {dict(labels or {})!r} and unit {unit!r}"

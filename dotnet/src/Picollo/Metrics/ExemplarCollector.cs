@@ -115,7 +115,7 @@ public sealed unsafe class ExemplarCollector : IDisposable
         lock (_gate)
         {
             ThrowIfDisposed();
-            MetricFault.CheckNumber(registry.Publish(_handle, id), id);
+            registry.Publish(_handle, id);
         }
     }
 

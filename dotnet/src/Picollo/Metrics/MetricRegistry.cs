@@ -12,7 +12,7 @@ public sealed unsafe class MetricRegistry : IDisposable
     /// <summary>The media type of the text.</summary>
     public const string MediaType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-    private delegate int AddMetric(RegistryHandle registry, PicolloMetricOptions* options, ulong* id);
+    private delegate int AddMetric(RegistryHandle registry, PicolloMetricOptions* options, ulong* id, PicolloError* error);
 
     private readonly object _gate = new object();
     private readonly RegistryHandle _handle;
@@ -39,11 +39,11 @@ public sealed unsafe class MetricRegistry : IDisposable
     public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[]? bounds)
     {
         ArgumentNullException.ThrowIfNull(histogram);
-        return Add(metric, bounds?.Select(bound => (double)bound), (registry, options, id) =>
+        return Add(metric, (registry, options, id, error) =>
         {
             fixed (ulong* start = bounds)
                 return NativeMethods.picollo_registry_add(
-                    registry, histogram.Handle, options, start, (UIntPtr)(bounds?.Length ?? 0), id);
+                    registry, histogram.Handle, options, start, (UIntPtr)(bounds?.Length ?? 0), id, error);
         });
     }
 
@@ -55,11 +55,11 @@ public sealed unsafe class MetricRegistry : IDisposable
     public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[]? bounds)
     {
         ArgumentNullException.ThrowIfNull(histogram);
-        return Add(metric, bounds, (registry, options, id) =>
+        return Add(metric, (registry, options, id, error) =>
         {
             fixed (double* start = bounds)
                 return NativeMethods.picollo_registry_add_double(
-                    registry, histogram.Handle, options, start, (UIntPtr)(bounds?.Length ?? 0), id);
+                    registry, histogram.Handle, options, start, (UIntPtr)(bounds?.Length ?? 0), id, error);
         });
     }
 
@@ -68,8 +68,8 @@ public sealed unsafe class MetricRegistry : IDisposable
     public MetricCounter AddCounter(MetricOptions metric)
     {
         MetricCounterHandle? counter = null;
-        ulong number = Add(metric, null, (registry, options, id) =>
-            NativeMethods.picollo_registry_add_counter(registry, options, out counter, id));
+        ulong number = Add(metric, (registry, options, id, error) =>
+            NativeMethods.picollo_registry_add_counter(registry, options, out counter, id, error));
         return new MetricCounter(counter!, number);
     }
 
@@ -78,8 +78,8 @@ public sealed unsafe class MetricRegistry : IDisposable
     public MetricGauge AddGauge(MetricOptions metric)
     {
         MetricGaugeHandle? gauge = null;
-        ulong number = Add(metric, null, (registry, options, id) =>
-            NativeMethods.picollo_registry_add_gauge(registry, options, out gauge, id));
+        ulong number = Add(metric, (registry, options, id, error) =>
+            NativeMethods.picollo_registry_add_gauge(registry, options, out gauge, id, error));
         return new MetricGauge(gauge!, number);
     }
 
@@ -100,10 +100,9 @@ public sealed unsafe class MetricRegistry : IDisposable
         var list = (PicolloMetricExemplar*)blocks.Allocate(checked(exemplars.Length * sizeof(PicolloMetricExemplar)));
         for (int at = 0; at < exemplars.Length; at++)
             list[at] = (exemplars[at] ?? throw new ArgumentNullException(nameof(exemplars))).ToNative(blocks);
-        int status;
+        PicolloError error;
         lock (_gate)
-            status = NativeMethods.picollo_registry_set_exemplars(Live(), id, list, (UIntPtr)exemplars.Length);
-        MetricFault.Check(status, id, exemplars);
+            Outcome.Check(NativeMethods.picollo_registry_set_exemplars(Live(), id, list, (UIntPtr)exemplars.Length, &error), &error);
     }
 
     /// <summary>The format for a request's <c>Accept</c> header, and the answer's <c>Content-Type</c>.</summary>
@@ -133,8 +132,12 @@ public sealed unsafe class MetricRegistry : IDisposable
     /// </exception>
     public void Remove(ulong id)
     {
+        int status;
         lock (_gate)
-            MetricFault.CheckNumber(NativeMethods.picollo_registry_remove(Live(), id), id);
+            status = NativeMethods.picollo_registry_remove(Live(), id);
+        if (status == (int)PicolloStatus.InvalidArgument)
+            throw new PicolloException(PicolloStatus.InvalidArgument, $"No metric of the registry has the number {id}.", 0, -1);
+        Outcome.Check(status);
     }
 
     /// <summary>Takes all counts, those of histograms since their creation, while others record and reset.</summary>
@@ -205,22 +208,22 @@ public sealed unsafe class MetricRegistry : IDisposable
     }
 
     /// <summary>Takes the exemplars of an interval: see <see cref="ExemplarCollector.Publish"/>.</summary>
-    internal int Publish(ExemplarsHandle exemplars, ulong id)
+    internal void Publish(ExemplarsHandle exemplars, ulong id)
     {
+        PicolloError error;
         lock (_gate)
-            return NativeMethods.picollo_exemplars_publish(exemplars, Live(), id);
+            Outcome.Check(NativeMethods.picollo_exemplars_publish(exemplars, Live(), id, &error), &error);
     }
 
-    private ulong Add(MetricOptions metric, IEnumerable<double>? bounds, AddMetric add)
+    private ulong Add(MetricOptions metric, AddMetric add)
     {
         ArgumentNullException.ThrowIfNull(metric);
         using var blocks = new NativeBlocks();
         PicolloMetricOptions options = metric.ToNative(blocks);
         ulong id;
-        int status;
+        PicolloError error;
         lock (_gate)
-            status = add(Live(), &options, &id);
-        MetricFault.Check(status, metric, bounds);
+            Outcome.Check(add(Live(), &options, &id, &error), &error);
         return id;
     }
 

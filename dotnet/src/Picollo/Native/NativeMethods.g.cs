@@ -297,11 +297,11 @@ internal static unsafe partial class NativeMethods
     [DllImport(Library)]
     internal static extern int picollo_registry_add(
         RegistryHandle registry, HistogramHandle histogram, PicolloMetricOptions* metric, ulong* bounds, UIntPtr length,
-        ulong* outId);
+        ulong* outId, PicolloError* error);
     [DllImport(Library)]
     internal static extern int picollo_registry_add_double(
         RegistryHandle registry, DoubleHistogramHandle histogram, PicolloMetricOptions* metric, double* bounds, UIntPtr length,
-        ulong* outId);
+        ulong* outId, PicolloError* error);
     [DllImport(Library)]
     internal static extern int picollo_registry_remove(RegistryHandle registry, ulong id);
     [DllImport(Library)]
@@ -316,10 +316,11 @@ internal static unsafe partial class NativeMethods
     // Metric.
     [DllImport(Library)]
     internal static extern int picollo_registry_add_counter(
-        RegistryHandle registry, PicolloMetricOptions* metric, out MetricCounterHandle result, ulong* outId);
+        RegistryHandle registry, PicolloMetricOptions* metric, out MetricCounterHandle result, ulong* outId,
+        PicolloError* error);
     [DllImport(Library)]
     internal static extern int picollo_registry_add_gauge(
-        RegistryHandle registry, PicolloMetricOptions* metric, out MetricGaugeHandle result, ulong* outId);
+        RegistryHandle registry, PicolloMetricOptions* metric, out MetricGaugeHandle result, ulong* outId, PicolloError* error);
     [DllImport(Library)]
     internal static extern void picollo_metric_counter_add(IntPtr counter, ulong count);
     [DllImport(Library)]
@@ -338,7 +339,7 @@ internal static unsafe partial class NativeMethods
     // Metric exemplar.
     [DllImport(Library)]
     internal static extern int picollo_registry_set_exemplars(
-        RegistryHandle registry, ulong id, PicolloMetricExemplar* exemplars, UIntPtr length);
+        RegistryHandle registry, ulong id, PicolloMetricExemplar* exemplars, UIntPtr length, PicolloError* error);
 
     // Server.
     [DllImport(Library)]
@@ -450,7 +451,8 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_exemplars_format(
         ExemplarsHandle exemplars, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
     [DllImport(Library)]
-    internal static extern int picollo_exemplars_publish(ExemplarsHandle exemplars, RegistryHandle registry, ulong id);
+    internal static extern int picollo_exemplars_publish(
+        ExemplarsHandle exemplars, RegistryHandle registry, ulong id, PicolloError* error);
     [DllImport(Library)]
     internal static extern void picollo_exemplars_free(IntPtr exemplars);
 }

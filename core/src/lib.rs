@@ -173,8 +173,7 @@ pub mod seam {
     #[cfg(feature = "alloc")]
     pub use crate::snapshot::snapshot::forget_source;
     pub use crate::statistics::percentile::{Cursor, saturated, target_count};
-    pub use crate::statistics::summary::{CountsInWords, Rank, SHORT, outside, supports};
-    pub use crate::statistics::summary::{position_of, write_at};
+    pub use crate::statistics::summary::{CountsInWords, Rank, SHORT, outside, position_of, supports};
 }
 
 /// The example of the package.

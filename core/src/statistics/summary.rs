@@ -93,26 +93,21 @@ impl fmt::Display for Summary {
 /// decimals. A percentile of no observations has a target count of zero and prints `P99=n/a`.
 impl fmt::Display for Percentile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rank = Fixed::rank(self.rank);
-        match self.target_count {
-            0 => write!(f, "P{rank}={NOT_AVAILABLE}"),
-            _ => write_at(f, rank, self.value, &self.bucket),
+        let (rank, bucket) = (Fixed::rank(self.rank), &self.bucket);
+        if self.target_count == 0 {
+            return write!(f, "P{rank}={NOT_AVAILABLE}");
         }
+        write!(
+            f,
+            "P{rank}={} [{} / {}]: [{}, {}) {}",
+            Grouped::from(self.value),
+            Grouped::from(bucket.storage_index),
+            Grouped::from(bucket.logical_index),
+            Grouped::from(bucket.lower),
+            Grouped(u128::from(bucket.upper) + 1),
+            Grouped::from(bucket.count),
+        )
     }
-}
-
-/// Writes a value at a rank, with its bucket.
-pub fn write_at(f: &mut fmt::Formatter<'_>, rank: Fixed, value: u64, bucket: &Bucket) -> fmt::Result {
-    write!(
-        f,
-        "P{rank}={} [{} / {}]: [{}, {}) {}",
-        Grouped::from(value),
-        Grouped::from(bucket.storage_index),
-        Grouped::from(bucket.logical_index),
-        Grouped::from(bucket.lower),
-        Grouped(u128::from(bucket.upper) + 1),
-        Grouped::from(bucket.count),
-    )
 }
 
 /// The percentiles of a short text, as positions in the summary.

@@ -1,4 +1,4 @@
-//! Text for people and programs: summaries, their differences, percentiles and buckets.
+//! Text for people and programs: summaries, their differences, and percentiles.
 //!
 //! Everything is written piece by piece through [`core::fmt::Write`], without allocating memory. No content of a
 //! [`Summary`] causes an error or a panic: numbers that are missing or not finite are `n/a` for people, and `null` or
@@ -24,7 +24,6 @@
 extern crate std;
 
 mod blocks;
-mod bucket;
 mod change;
 mod comparison;
 #[cfg(feature = "alloc")]
@@ -44,7 +43,6 @@ mod unit;
 use core::fmt::{self, Write};
 
 pub use blocks::{Conditions, CounterRow, write_blocks, write_blocks_human};
-pub use bucket::ListedBucket;
 pub use comparison::write_comparison;
 #[cfg(feature = "alloc")]
 pub use double::write_double_summary;

@@ -115,37 +115,18 @@ public static class DoubleTests
     }
 
     [Test]
-    public static void UseAfterDispose()
+    public static void SnapshotsOutliveTheirHistogram()
     {
         DoubleHistogram histogram = DoubleHistogram.Create();
         histogram.Record(3);
         DoubleSnapshot snapshot = histogram.Collect();
         histogram.Dispose();
-        histogram.Dispose();
-        Action[] uses =
-        {
-            () => histogram.Record(1), () => histogram.Record(1, 1ul), () => histogram.Record(new double[1]),
-            () => histogram.Collect(), () => histogram.Peek(), () => histogram.Collect(snapshot),
-            () => histogram.Collect(new double[0], new double[0]), () => histogram.Add(snapshot),
-            () => Ignore(histogram.FootprintInBytes)
-        };
-        foreach (Action use in uses)
-            Check.Throws<ObjectDisposedException>(use);
-        Check.Equal(1ul, snapshot.Statistics.Count, "the snapshot lives on");
+        Check.Throws<ObjectDisposedException>(() => histogram.Collect(snapshot));
+        Check.Equal(1ul, snapshot.Statistics.Count);
         snapshot.Dispose();
-        snapshot.Dispose();
-        Action[] reads =
-        {
-            () => Ignore(snapshot.Statistics.Count), () => snapshot.GetSummary(), () => snapshot.GetBuckets(),
-            () => snapshot.GetQuantile(0.5), () => snapshot.Merge(new DoubleSnapshot()),
-            () => DoubleHistogram.Create().Collect(snapshot), () => DoubleHistogram.Create().Add(snapshot)
-        };
-        foreach (Action read in reads)
-            Check.Throws<ObjectDisposedException>(read);
-    }
-
-    private static void Ignore(ulong value)
-    {
+        Check.Throws<ObjectDisposedException>(() => new DoubleSnapshot().Merge(snapshot));
+        Check.Throws<ObjectDisposedException>(() => DoubleHistogram.Create().Collect(snapshot));
+        Check.Throws<ObjectDisposedException>(() => DoubleHistogram.Create().Add(snapshot));
     }
 
     [Test]

@@ -259,13 +259,8 @@ public static class ExemplarTests
         Check.True(scope.End(), "what is under way records to its end");
         snapshot.Update(deltas: false);
         Check.Equal(2ul, snapshot.TotalCount);
-        foreach (Action call in new Action[]
-        {
-            () => slow.Scope(), () => slow.AsyncScope(), () => slow.Offer(5), () => slow.Collect(), () => slow.PrepareThread(),
-            () => slow.Publish(new MetricRegistry(), 1)
-        })
+        foreach (Action call in new Action[] { () => slow.Scope(), () => slow.AsyncScope() })
             Check.Equal(typeof(ExemplarCollector).FullName, Check.Throws<ObjectDisposedException>(call).ObjectName);
-        slow.Dispose();
         Check.Equal(5ul, before.Value);
     }
 

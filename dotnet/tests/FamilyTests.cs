@@ -107,14 +107,6 @@ public static class FamilyTests
         Check.Throws<ArgumentException>(() => registry.Add(histogram, new MetricOptions { Name = "y\0" }), "NUL");
         registry.Add(histogram, new MetricOptions { Name = "z", Labels = null });
         registry.Dispose();
-        registry.Dispose();
-        Action[] uses =
-        {
-            () => registry.Update(), () => registry.Format(), () => registry.Remove(1), () => registry.Scrape(new StringWriter()),
-            () => registry.Add(histogram, new MetricOptions { Name = "w" })
-        };
-        foreach (Action use in uses)
-            Check.Throws<ObjectDisposedException>(use);
         histogram.Record(1);
         Check.Equal(1ul, histogram.TotalCount, "the histogram lives on");
     }

@@ -68,20 +68,6 @@ public static class LogStreamTests
     }
 
     [Test]
-    public static void RatiosOfDoubles()
-    {
-        // Cookie, digits and range of a DoubleHistogram before an ordinary encoding, whose ratio is a double: 0.5.
-        byte[] bytes = new byte[] { 0x0c, 0x72, 0x12, 0x4e, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2 }
-            .Concat(HdrHistogramSnapshot.DecodeBase64(FromDotNet).Encode(SnapshotEncoding.HdrV2)).ToArray();
-        bytes[16 + 33] = 0xe0;
-        HdrHistogramSnapshot snapshot = HdrHistogramSnapshot.Decode(bytes);
-        Check.Equal(400ul, snapshot.Max);
-        Check.Equal(0.5, snapshot.ValueRatio);
-        Check.Equal(0.5, snapshot.Copy().ValueRatio);
-        Check.Equal(1.0, HdrHistogramSnapshot.DecodeBase64(FromDotNet).ValueRatio);
-    }
-
-    [Test]
     public static void WrittenToStreams()
     {
         HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(3).Create();

@@ -1,4 +1,5 @@
 using System.Reflection;
+using System.Text.RegularExpressions;
 
 namespace Picollo.Tests;
 
@@ -19,6 +20,13 @@ public static class SurfaceTests
         return histogram;
     }
 
+    private static HdrHistogramSnapshot Timed()
+    {
+        HdrHistogramSnapshot snapshot = s_histogram.GetSnapshot();
+        snapshot.StartSeconds = snapshot.EndSeconds = 1;
+        return snapshot;
+    }
+
     private static DoubleSnapshot Doubles()
     {
         DoubleHistogram histogram = DoubleHistogram.Create();
@@ -29,8 +37,8 @@ public static class SurfaceTests
     /// <summary>The objects that methods are called on, and their arguments.</summary>
     private static readonly Dictionary<Type, Func<object>> s_make = new Dictionary<Type, Func<object>>
     {
-        { typeof(HdrHistogram), () => s_histogram },
-        { typeof(HdrHistogramSnapshot), () => s_histogram.GetSnapshot() },
+        { typeof(HdrHistogram), () => Recorded() },
+        { typeof(HdrHistogramSnapshot), () => Timed() },
         { typeof(ReadOnlyHdrHistogram), () => s_histogram },
         { typeof(HdrHistogramSummary), () => s_histogram.GetSummary() },
         { typeof(HdrRecorder), () => s_histogram.GetRecorder() },
@@ -60,7 +68,9 @@ public static class SurfaceTests
         { typeof(IReadOnlyList<ReadOnlyHdrHistogram>), () => new ReadOnlyHdrHistogram[] { s_histogram } },
         { typeof(double[]), () => new[] { 0.5 } },
         { typeof(ulong[]), () => new ulong[] { 1 } },
+        { typeof(MetricExemplar[]), () => new MetricExemplar[0] },
         { typeof(double), () => 0.5 },
+        { typeof(ulong), () => 1ul },
         { typeof(int), () => 1 },
         { typeof(DateTime), () => new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc) },
         { typeof(TimeSpan), () => TimeSpan.FromSeconds(1) }
@@ -76,6 +86,68 @@ public static class SurfaceTests
         if (s_make.TryGetValue(parameter.ParameterType, out Func<object> make))
             return make();
         return parameter.ParameterType.IsValueType ? Activator.CreateInstance(parameter.ParameterType) : null;
+    }
+
+    /// <summary>Members that describe an object or end its use, or work without its native memory; and steps that need a factor.</summary>
+    private static readonly Regex s_lasting = new Regex(
+        "^(Dispose|ToString|Equals|GetHashCode|Flush|Get(Tick|Nano|Micro|Milli)Scope|GetLogarithmicSteps|"
+        + "[gs]et_(StartSeconds|EndSeconds|Tag|Interval|Counters|Pid|Cpu))$");
+
+    /// <summary>Members with spans, which reflection cannot pass, are called by name.</summary>
+    [Test]
+    public static void EveryMemberThrowsAfterDisposal()
+    {
+        var faults = new List<string>();
+        int called = 0;
+        foreach (Type type in s_make.Keys.Where(type => type.Assembly == typeof(HdrHistogram).Assembly && typeof(IDisposable).IsAssignableFrom(type)
+            && type != typeof(ReadOnlyHdrHistogram) && type != typeof(Segment)))
+            foreach (MethodInfo method in type.GetMethods(BindingFlags.Public | BindingFlags.Instance).Where(one =>
+                one.DeclaringType.Assembly == type.Assembly && !s_lasting.IsMatch(one.Name) && !one.ContainsGenericParameters
+                && !one.GetParameters().Any(parameter => IsRefStruct(parameter.ParameterType) || parameter.IsOut) && !IsRefStruct(one.ReturnType)))
+            {
+                var target = (IDisposable)s_make[type]();
+                object[] arguments = method.GetParameters().Select(Valid).ToArray();
+                target.Dispose();
+                target.Dispose();
+                called++;
+                try
+                {
+                    // Lists are lazy.
+                    (method.Invoke(target, arguments) as System.Collections.IEnumerable)?.Cast<object>().Count();
+                    faults.Add($"{type.Name}.{method}: nothing was thrown");
+                }
+                catch (ObjectDisposedException)
+                {
+                }
+                catch (TargetInvocationException outer)
+                {
+                    if (!(outer.InnerException is ObjectDisposedException))
+                        faults.Add($"{type.Name}.{method}: {outer.InnerException}");
+                }
+            }
+        Check.True(faults.Count == 0, "\n" + string.Join("\n", faults));
+        Check.True(called > 100, $"only {called} members");
+    }
+
+    [Test]
+    public static void EverySpanThrowsAfterDisposal()
+    {
+        HdrHistogram histogram = Recorded();
+        DoubleHistogram doubles = DoubleHistogram.Create();
+        DoubleSnapshot snapshot = Doubles();
+        PerfEventCounterSession session = PerfEventCounterSession.Factory.WithCounter("task-clock").Create();
+        foreach (IDisposable one in new IDisposable[] { histogram, doubles, snapshot, session })
+            one.Dispose();
+        foreach (Action use in new Action[]
+        {
+            () => histogram.Record(new ulong[1]), () => histogram.GetPercentiles(new double[1], new Percentile[1]),
+            () => histogram.GetPercentileValues(new double[1], new ulong[1]), () => histogram.TryEncode(new byte[1], out _),
+            () => histogram.GetInterpolatedPercentileValues(new double[1], new ulong[1]), () => doubles.Record(new double[1]),
+            () => doubles.Collect(new double[1], new double[1]), () => snapshot.GetQuantiles(new double[1], new double[1]),
+            () => session.Readings(new PerfEventCounterValue[1], true), () => session.ReadDeltas(new ulong[1]),
+            () => Check.Equal(session.Counters[0].Delta, session.Counters[0].Current), () => Check.Equal("", session.Counters[0].Message)
+        })
+            Check.Throws<ObjectDisposedException>(use);
     }
 
     [Test]

@@ -217,7 +217,7 @@ static void collectors(void)
     static __thread char text[65536];
     static const uint32_t forms[] = {PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_JSON, PICOLLO_TEXT_HTML};
     picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT;
-    picollo_exemplar_context context = {{1, 2}, {3}, {4}};
+    picollo_exemplar_context context = {{3}, {4}, {1, 2}};
     picollo_exemplar_interval interval;
     picollo_exemplars *exemplars = NULL;
     picollo_exemplar_scope scope;

@@ -130,29 +130,11 @@ typedef struct picollo_exemplars_options {
 } picollo_exemplars_options;
 #define PICOLLO_EXEMPLARS_OPTIONS_INIT {sizeof(picollo_exemplars_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
-/** A running measurement. It may be copied, because the library keeps no pointer to it. Its fields are private to the
- * library, except label and, for event loops, thread. */
-typedef struct picollo_exemplar_scope {
-    uint64_t start; /**< Ticks at the beginning. */
-    uint64_t due; /**< Ticks after which it is kept for another reason; 0 for a control. */
-    uint64_t checkpoint; /**< The thread's checkpoint at the beginning. */
-    uint64_t number; /**< Number of the exemplar that it became; 0: it became none. */
-    uint64_t reserved[3];
-    /** The thread on which it began. Set it to NULL if others work on this thread until the end, as in event loops.
-     * Then the thread's work is not attributed to this observation. */
-    void *thread;
-    picollo_exemplars *exemplars; /**< NULL once it has ended. */
-    /** Kind of the observation, which the caller sets before the end; 0 at the beginning. Each of up to 16 kinds has
-     * its own usual values. */
-    uint32_t label;
-    uint32_t is_control; /**< Whether it is a control. */
-} picollo_exemplar_scope;
-
 /** Links an observation to its request. All zero: no link. */
 typedef struct picollo_exemplar_context {
-    uint64_t words[2]; /**< Free for the caller. */
     uint8_t trace_id[16]; /**< The trace, as in W3C's traceparent. */
     uint8_t span_id[8]; /**< The span in the trace. */
+    uint64_t words[2]; /**< Free for the caller. */
 } picollo_exemplar_context;
 
 /** An observation that was kept. Unknown numbers (see known) are 0. */
@@ -211,6 +193,24 @@ typedef struct picollo_exemplar_share {
     uint64_t typical_nanos; /**< Median of its excess in these observations. */
 } picollo_exemplar_share;
 
+/** A running measurement. It may be copied, because the library keeps no pointer to it. Its fields are private to the
+ * library, except label and, for event loops, thread. */
+typedef struct picollo_exemplar_scope {
+    uint64_t start; /**< Ticks at the beginning. */
+    uint64_t due; /**< Ticks after which it is kept for its octave; 0 for a control. */
+    uint64_t checkpoint; /**< The thread's checkpoint at the beginning. */
+    uint64_t number; /**< Number of the exemplar that it became; 0: it became none. */
+    uint64_t reserved[3]; /**< 0. */
+    /** The thread on which it began. Set it to NULL if others work on this thread until the end, as in event loops.
+     * Then the thread's work is not attributed to this observation. */
+    void *thread;
+    void *exemplars; /**< Its collector; NULL once it has ended. */
+    /** Kind of the observation, which the caller sets before the end; 0 at the beginning. Each of up to 16 kinds has
+     * its own usual values. */
+    uint32_t label;
+    uint32_t is_control; /**< Whether it is a control. */
+} picollo_exemplar_scope;
+
 /* ----------------------------------------------------------------------------------------------------------
  * Exemplars that explain: the slowest observations of a histogram, the links to their requests, and where their time
  * went.
@@ -222,7 +222,7 @@ typedef struct picollo_exemplar_share {
  *     picollo_exemplars_begin(exemplars, &scope);
  *     work();
  *     if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) {
- *         picollo_exemplar_context context = {{request}, {0}, {0}};
+ *         picollo_exemplar_context context = {.words = {request}};
  *         picollo_exemplars_annotate(exemplars, &scope, &context);
  *     }
  *

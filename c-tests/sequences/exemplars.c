@@ -52,7 +52,7 @@ static struct collected *made(struct world *world)
 static void op_scope(struct world *world)
 {
     struct collected *const collected = made(world);
-    const picollo_exemplar_context context = {{choose(world, 0), 0}, {1}, {2}};
+    const picollo_exemplar_context context = {{1}, {2}, {choose(world, 0), 0}};
     if (!collected->is_open) {
         picollo_exemplars_begin(collected->handle, &collected->scope);
         collected->scope.label = (uint32_t)choose(world, 20);
@@ -72,7 +72,7 @@ static void op_offer(struct world *world)
 {
     struct collected *const collected = made(world);
     const uint64_t value = LONG + choose(world, LONG);
-    const picollo_exemplar_context context = {{value, 1}, {0}, {0}};
+    const picollo_exemplar_context context = {{0}, {0}, {value, 1}};
     const uint32_t kept = picollo_exemplars_offer(collected->handle, value, &context);
     REQUIRE(kept == 0 || kept == PICOLLO_EXEMPLAR_KEPT);
     collected->observations++;

@@ -76,7 +76,7 @@ ITEM = re.compile(
     )""",
     re.M | re.S | re.X,
 )
-FIELD = re.compile(r"((?: *///.*\n)*) *(?:pub )?(?:r#)?(\w+): ([^,]+),\n")
+FIELD = re.compile(r"((?: *///.*\n)*)(?: *#\[.*\]\n)* *(?:pub )?(?:r#)?(\w+): ([^,]+),\n")
 VARIANT = re.compile(r"((?: *///.*\n)*)(?: *#\[.*\]\n)* *(\w+) = ([^,:\n]+)[,:]")
 
 

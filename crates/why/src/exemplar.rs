@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::json::{EvidenceFields, cpu, hex};
 
-/// Leads from an observation to its request. All zeros: unknown.
+/// Links an observation to its request. All zero: no link. Same layout as `picollo_exemplar_context` in C.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(C)]
 pub struct Context {
     /// The trace, as in W3C's `traceparent`.
     #[serde(with = "hex")]
@@ -13,7 +14,7 @@ pub struct Context {
     /// The span in the trace.
     #[serde(with = "hex")]
     pub span_id: [u8; 8],
-    /// For use by the caller.
+    /// Free for the caller.
     pub words: [u64; 2],
 }
 

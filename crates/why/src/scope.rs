@@ -4,6 +4,7 @@
 //! with the due times of a checkpoint and a control, its duration with a threshold, and its end with the due time of one
 //! kept for its octave. Other code is cold. It does not wait for other threads; only a thread's first scope allocates.
 
+use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 
 use picollo_core::seam::Refused;
@@ -28,25 +29,28 @@ const OCTAVE_NANOS: u64 = 10_000_000;
 /// Upper limit of the number of scopes to skip when a control is due, see [`Inner::control_passes`].
 const PASSES: u64 = 16;
 
-/// A running scope. It has the layout of `picollo_exemplar_scope`.
+/// A running measurement. It may be copied, because the library keeps no pointer to it. Its fields are private to the
+/// library, except label and, for event loops, thread. Same layout as `picollo_exemplar_scope` in C.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RawScope {
     /// Ticks at the beginning.
     pub start: u64,
-    /// A scope that ends at these ticks or later is kept for its octave; 0 for a control.
+    /// Ticks after which it is kept for its octave; 0 for a control.
     pub due: u64,
     /// The thread's checkpoint at the beginning.
     pub checkpoint: u64,
-    /// Number of its exemplar; 0 if it is not kept.
+    /// Number of the exemplar that it became; 0: it became none.
     pub number: u64,
     /// 0.
     pub reserved: [u64; 3],
-    /// Data of the thread that it began on.
-    pub thread: *mut core::ffi::c_void,
+    /// The thread on which it began. Set it to NULL if others work on this thread until the end, as in event loops.
+    /// Then the thread's work is not attributed to this observation.
+    pub thread: *mut c_void,
     /// Its collector; NULL once it has ended.
-    pub collector: *mut core::ffi::c_void,
-    /// Its kind.
+    pub exemplars: *mut c_void,
+    /// Kind of the observation, which the caller sets before the end; 0 at the beginning. Each of up to 16 kinds has
+    /// its own usual values.
     pub label: u32,
     /// Whether it is a control.
     pub is_control: u32,
@@ -98,7 +102,7 @@ impl Inner {
             number: 0,
             reserved: [0; 3],
             thread: thread.cast(),
-            collector: core::ptr::from_ref(self).cast_mut().cast(),
+            exemplars: core::ptr::from_ref(self).cast_mut().cast(),
             label: 0,
             is_control: 0,
         };
@@ -169,10 +173,10 @@ impl Inner {
         let now = Clock::Tsc.ticks();
         // SAFETY: the caller's promise.
         let scope = unsafe { &mut *scope };
-        if scope.collector.is_null() {
+        if scope.exemplars.is_null() {
             return 0;
         }
-        scope.collector = core::ptr::null_mut();
+        scope.exemplars = core::ptr::null_mut();
         let elapsed = now.saturating_sub(scope.start);
         let value = Clock::Tsc.convert(elapsed, self.unit);
         self.histogram.record(value);

@@ -1,6 +1,6 @@
 //! The structs and constants of collectors of exemplars.
 
-use core::ffi::c_void;
+pub use picollo_why::{Context as picollo_exemplar_context, RawScope as picollo_exemplar_scope};
 
 use crate::options;
 
@@ -46,44 +46,6 @@ pub struct picollo_exemplars_options {
 // SAFETY: plain numbers in naturally aligned order without padding (asserted in layout.rs), the size first.
 unsafe impl options::Options for picollo_exemplars_options {
     const FIRST_SIZE: usize = 40;
-}
-
-/// A running measurement. It may be copied, because the library keeps no pointer to it. Its fields are private to the
-/// library, except label and, for event loops, thread.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct picollo_exemplar_scope {
-    /// Ticks at the beginning.
-    pub start: u64,
-    /// Ticks after which it is kept for another reason; 0 for a control.
-    pub due: u64,
-    /// The thread's checkpoint at the beginning.
-    pub checkpoint: u64,
-    /// Number of the exemplar that it became; 0: it became none.
-    pub number: u64,
-    pub reserved: [u64; 3],
-    /// The thread on which it began. Set it to NULL if others work on this thread until the end, as in event loops.
-    /// Then the thread's work is not attributed to this observation.
-    pub thread: *mut c_void,
-    /// NULL once it has ended.
-    pub exemplars: *mut picollo_exemplars,
-    /// Kind of the observation, which the caller sets before the end; 0 at the beginning. Each of up to 16 kinds has
-    /// its own usual values.
-    pub label: u32,
-    /// Whether it is a control.
-    pub is_control: u32,
-}
-
-/// Links an observation to its request. All zero: no link.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct picollo_exemplar_context {
-    /// Free for the caller.
-    pub words: [u64; 2],
-    /// The trace, as in W3C's traceparent.
-    pub trace_id: [u8; 16],
-    /// The span in the trace.
-    pub span_id: [u8; 8],
 }
 
 /// An observation that was kept. Unknown numbers (see known) are 0.

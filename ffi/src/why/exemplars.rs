@@ -8,7 +8,7 @@
 //!     picollo_exemplars_begin(exemplars, &scope);
 //!     work();
 //!     if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) {
-//!         picollo_exemplar_context context = {{request}, {0}, {0}};
+//!         picollo_exemplar_context context = {.words = {request}};
 //!         picollo_exemplars_annotate(exemplars, &scope, &context);
 //!     }
 //!
@@ -28,14 +28,13 @@
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
-use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use picollo_native::TimeUnit;
 use picollo_text::Format;
 use picollo_why::{
-    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
-    EXEMPLARS_NO_RING, ExemplarOptions, Interval, NO_CPU, RawScope,
+    self as native, Cause, Collector, CollectorInner, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
+    EXEMPLARS_NO_RING, ExemplarOptions, Interval, NO_CPU,
 };
 
 use crate::argument::{input, output};
@@ -50,15 +49,7 @@ use crate::registry::{explain, picollo_registry, with};
 use crate::status::{picollo_error, picollo_status};
 use crate::text::{PICOLLO_TEXT_HTML, write_text};
 
-const _: () = {
-    macro_rules! same {
-        ($($field:ident)*) => { $(assert!(offset_of!(picollo_exemplar_scope, $field) == offset_of!(RawScope, $field));)* };
-    }
-    same!(start due checkpoint number thread label is_control);
-    assert!(size_of::<picollo_exemplar_scope>() == size_of::<RawScope>());
-    assert!(offset_of!(picollo_exemplar_scope, exemplars) == offset_of!(RawScope, collector));
-    assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
-};
+const _: () = assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
 
 /// The flags that native collectors have, too.
 const COLLECTOR_FLAGS: u32 = EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS;
@@ -70,10 +61,6 @@ impl Counted for picollo_exemplars {
         // SAFETY: a handle is such a pointer.
         unsafe { Collector::from_raw(handle.as_ptr().cast::<CollectorInner>()) }
     }
-}
-
-fn to_context(context: &picollo_exemplar_context) -> Context {
-    Context { trace_id: context.trace_id, span_id: context.span_id, words: context.words }
 }
 
 exported! { explained(error)
@@ -126,10 +113,10 @@ pub unsafe extern "C" fn picollo_exemplars_begin(
     if out.is_null() {
         return;
     }
-    // SAFETY: a scope has this layout (asserted above).
+    // SAFETY: a handle is such a pointer.
     match unsafe { exemplars.cast::<CollectorInner>().as_ref() } {
         // SAFETY: not NULL; the rest is the caller's promise.
-        Some(inner) => unsafe { inner.begin(out.cast()) },
+        Some(inner) => unsafe { inner.begin(out) },
         None => (*out).exemplars = core::ptr::null_mut(),
     }
 }
@@ -153,7 +140,7 @@ pub unsafe extern "C" fn picollo_exemplars_end(
     }
     match exemplars.cast::<CollectorInner>().as_ref() {
         // SAFETY: not NULL; the rest is the caller's promise.
-        Some(inner) => unsafe { inner.end(scope.cast()) },
+        Some(inner) => unsafe { inner.end(scope) },
         None => 0,
     }
 }
@@ -171,7 +158,7 @@ pub unsafe extern "C" fn picollo_exemplars_annotate(
 ) -> picollo_status {
     guard_uncancelled(core::ptr::null_mut(), || {
         let (exemplars, scope, context) = (borrow(exemplars)?, input(scope)?, input(context)?);
-        exemplars.inner().annotate(scope.number, &to_context(context)).map(drop)
+        exemplars.inner().annotate(scope.number, context).map(drop)
     })
 }
 
@@ -190,7 +177,6 @@ pub unsafe extern "C" fn picollo_exemplars_offer(
 ) -> u32 {
     guard_value(0, || {
         let Ok(exemplars) = borrow(exemplars) else { return 0 };
-        let context = context.as_ref().map(to_context);
         exemplars.offer(value, context.as_ref()).into()
     })
 }
@@ -304,11 +290,7 @@ fn picollo_exemplars_get(
         cycles: evidence.cycles,
         usual_ipc: verdict.usual_ipc,
         reserved: 0,
-        context: picollo_exemplar_context {
-            words: exemplar.context.words,
-            trace_id: exemplar.context.trace_id,
-            span_id: exemplar.context.span_id,
-        },
+        context: exemplar.context,
         cause: verdict.cause as u32,
         known: evidence.known,
         missing: evidence.missing as u32,

@@ -235,25 +235,15 @@ internal struct PicolloExemplarsOptions
     public uint Unit, Slowest, Threads, Rate, Controls, Reserved;
 }
 
-internal unsafe struct PicolloExemplarScope
-{
-    public const int ReservedLength = 3;
-
-    public ulong Start, Due, Checkpoint, Number;
-    public fixed ulong Reserved[ReservedLength];
-    public void* Thread, Exemplars;
-    public uint Label, IsControl;
-}
-
 internal unsafe struct PicolloExemplarContext
 {
-    public const int WordsLength = 2;
     public const int TraceIdLength = 16;
     public const int SpanIdLength = 8;
+    public const int WordsLength = 2;
 
-    public fixed ulong Words[WordsLength];
     public fixed byte TraceId[TraceIdLength];
     public fixed byte SpanId[SpanIdLength];
+    public fixed ulong Words[WordsLength];
 }
 
 internal struct PicolloExemplar
@@ -277,4 +267,14 @@ internal struct PicolloExemplarShare
 {
     public double Share;
     public ulong ExcessNanos, Observations, TypicalNanos;
+}
+
+internal unsafe struct PicolloExemplarScope
+{
+    public const int ReservedLength = 3;
+
+    public ulong Start, Due, Checkpoint, Number;
+    public fixed ulong Reserved[ReservedLength];
+    public void* Thread, Exemplars;
+    public uint Label, IsControl;
 }

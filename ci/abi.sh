@@ -78,7 +78,6 @@ stays_loaded() { grep -q 'FLAGS_1.*NODELETE' <<<"$dynamic" || { echo "$dynamic";
 # Every other dependency burdens installation.
 dependencies() { ! sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" | grep -vE '^(libc|libgcc_s|libm|ld-linux-x86-64)\.so\.[0-9]+$'; }
 
-check "what is generated from ffi/src is fresh" python3 ffi/describe/generate.py --check
 check "exports what the header declares, and only picollo_*" exported "$library"
 check "SONAME" soname
 check "no text relocations" no_text_relocations

@@ -167,7 +167,7 @@ def called() -> set[str]:
 
 
 def constants(description: Description) -> str:
-    lines = []
+    lines: list[str] = []
     last = None
     used = _used(r"Constants\.(\w+)")
     for constant in description.constants:

@@ -165,8 +165,8 @@ def page(comment: str) -> list[str]:
     comment = re.sub(r"\[`(?:\w+::)*(\w+)`\](?:\([^)]*\))?", r"\1", comment).replace("`", "")
     lines = [re.sub("^ */// ?", "", line).rstrip() for line in comment.splitlines()]
     for line in lines:
-        rust = re.search(r"::|\[`|`\]|u64(?<!uint64)|usize|&mut|Some\(|None", line)
-        assert not rust, f"{line}: {rust and rust[0]} is not C"
+        word = re.search(r"::|\[`|`\]|u64(?<!uint64)|usize|&mut|Some\(|None", line)
+        assert not word, f"{line}: {word and word[0]} is not C"
     return lines
 
 

@@ -24,66 +24,28 @@ memcheck=()
 # Sessions are refused under memcheck, unless their code is the test.
 [ "${1:-}" = --valgrind ] && export PICOLLO_PERF_UNDER_VALGRIND=1 && memcheck=(valgrind -q --error-exitcode=9 --leak-check=full)
 
-passed=0 failed=0
-add() { passed=$((passed + $1)) failed=$((failed + $2)); }
+. ci/tools/checks.sh
 
 # build NAME FLAGS... SOURCES...
-build() {
-    "${compiler[@]}" "${cflags[@]}" "${@:2}" -o "$out/$1" "${libs[@]}" -lpthread && return
-    echo "FAILED $1 does not compile"
-    add 0 1
-    return 1
-}
-
+build() { "${compiler[@]}" "${cflags[@]}" "${@:2}" -o "$out/$1" "${libs[@]}" -lpthread; }
+# A program that ended early has no last line.
 run() {
     local text
-    text=$("${memcheck[@]}" "$out/$1" 2>&1) || true
-    local last
-    last=$(tail -n 1 <<<"$text")
-    # Other output of a program matters only if it fails.
-    if [[ $last == *" 0 failed" ]]; then
-        grep '^SKIPPED' <<<"$text" || true
-        echo "$1: $last"
-    else
-        echo "$1: $text"
-    fi
-    if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-        add "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
-    else
-        echo "FAILED $1 did not come to an end"
-        add 0 1
-    fi
+    text=$("${memcheck[@]}" "$out/$1" 2>&1)
+    echo "$text"
+    [[ $text == *" 0 failed" ]]
 }
-
-for kind in exceptions results; do
-    flags=()
-    [ $kind = results ] && flags=(-fno-exceptions)
-    python3 c-tests/cpp_snippets.py $kind docs/measure-latency.md docs/languages/cpp.md docs/coming-from.md docs/llms.txt docs/export.md >"$out/docs_$kind.cpp"
-    for source in c-tests/cpp_*.cpp; do
-        name=$(basename "$source" .cpp)
-        [ "$name" != cpp_mixed ] || continue
-        if build "${name}_$kind" "${flags[@]}" "$source"; then run "${name}_$kind"; fi
-    done
-    if build docs_$kind "${flags[@]}" "$out/docs_$kind.cpp"; then run docs_$kind; fi
-done
-if "${compiler[@]}" "${cflags[@]}" -fno-exceptions -DMIXED_RESULTS -c c-tests/cpp_mixed.cpp -o "$out/mixed_results.o" \
-    && build mixed c-tests/cpp_mixed.cpp "$out/mixed_results.o"; then
-    run mixed
-else
-    add 0 1
-fi
+build_and_run() { build "$@" && run "$1"; }
+mixed() {
+    "${compiler[@]}" "${cflags[@]}" -fno-exceptions -DMIXED_RESULTS -c c-tests/cpp_mixed.cpp -o "$out/mixed_results.o" &&
+        build_and_run mixed c-tests/cpp_mixed.cpp "$out/mixed_results.o"
+}
 # The clock is read in the innermost code: it must not wait for an initialization, or check for one.
-for kind in exceptions results; do
-    if [ -e "$out/cpp_perf_$kind" ] && nm -u "$out/cpp_perf_$kind" >"$out/undefined.txt" \
-        && grep -q picollo_clock_ticks "$out/undefined.txt" && ! grep __cxa_guard "$out/undefined.txt"; then
-        add 1 0
-    else
-        echo "FAILED cpp_perf_$kind has a static that is initialised at its first use"
-        add 0 1
-    fi
-done
-# A test calls every function of the headers.
-if [ "${CXX:-g++}${SANITIZE:-}${1:-}" = g++ ]; then
+no_guard() {
+    nm -u "$out/cpp_perf_$1" >"$out/undefined.txt" && grep -q picollo_clock_ticks "$out/undefined.txt" && ! grep __cxa_guard "$out/undefined.txt"
+}
+every_function_is_called() {
+    local source name
     rm -rf "$out/called"
     mkdir "$out/called"
     for source in c-tests/cpp_*.cpp "$out/docs_exceptions.cpp"; do
@@ -91,11 +53,23 @@ if [ "${CXX:-g++}${SANITIZE:-}${1:-}" = g++ ]; then
         [ "$name" = cpp_mixed ] ||
             { build "called/$name" -O0 --coverage -fkeep-inline-functions "$source" && "$out/called/$name" >/dev/null; } || true
     done
-    if python3 c-tests/cpp_called.py "$out/called"; then add 1 0; else add 0 1; fi
-fi
-# Compiles each header alone.
-for header in include/*.hpp; do
-    if "${compiler[@]}" "${cflags[@]}" -fsyntax-only -x c++ - <<<"#include <$(basename "$header")>"; then add 1 0; else add 0 1; fi
+    python3 c-tests/cpp_called.py "$out/called"
+}
+alone() { "${compiler[@]}" "${cflags[@]}" -fsyntax-only -x c++ - <<<"#include <$1>"; }
+
+for kind in exceptions results; do
+    flags=()
+    [ $kind = results ] && flags=(-fno-exceptions)
+    python3 c-tests/cpp_snippets.py $kind docs/measure-latency.md docs/languages/cpp.md docs/coming-from.md docs/llms.txt docs/export.md >"$out/docs_$kind.cpp"
+    for source in c-tests/cpp_*.cpp "$out/docs_$kind.cpp"; do
+        name=$(basename "$source" .cpp)
+        [ "$name" = cpp_mixed ] || check "$name, $kind" build_and_run "${name%"_$kind"}_$kind" "${flags[@]}" "$source"
+    done
+    check "no static that is initialized at its first use, $kind" no_guard $kind
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+check "translation units with and without exceptions" mixed
+if [ "${CXX:-g++}${SANITIZE:-}${1:-}" = g++ ]; then check "a test calls every function of the headers" every_function_is_called; fi
+for header in include/*.hpp; do
+    check "$(basename "$header") compiles alone" alone "$(basename "$header")"
+done
+finish

@@ -93,35 +93,6 @@ compile() {
 # A hanging program fails.
 core() { timeout 300 "$runtime/dotnet" exec "$out/core/$1.exe.dll" "${@:2}"; }
 
-# run_sample NAME COMMAND...: a sample that succeeds and prints something is a passed test.
-passed=0 failed=0
-run_sample() {
-    local log=$out/sample-$1.txt
-    if "${@:2}" >"$log" 2>&1 && [ -s "$log" ]; then
-        passed=$((passed + 1))
-        grep -h '^SKIPPED' "$log" | sed "s/^/sample $1: /" || true
-    else
-        failed=$((failed + 1))
-        echo "FAILED sample $1:"
-        cat "$log"
-    fi
-}
-
-# run_tests NAME COMMAND...: prints their output, and adds their last line to the sum.
-run_tests() {
-    local log=$out/tests-$1.txt status=0
-    echo "== $1"
-    "${@:2}" 2>&1 | tee "$log" || status=$?
-    local last
-    last=$(tail -n 1 "$log")
-    if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-        passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
-    else
-        echo "FAILED $1: the tests did not come to an end (status $status)"
-        failed=$((failed + 1))
-    fi
-}
-
 # The inputs of a compilation; if they are unchanged, it is skipped.
 inputs() {
     find dotnet "$meters" README.md docs/languages/dotnet.md docs/coming-from.md ci/docs/rows.py "$stage"/include/*.h ffi/picollo.abi.json ffi/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
@@ -152,14 +123,14 @@ if [ "${1:-}" = --bench ]; then
     exit 0
 fi
 
+. ci/tools/checks.sh
 rm -f "$out"/bindings.*
-LD_DEBUG=bindings LD_DEBUG_OUTPUT=$PWD/$out/bindings run_tests CoreCLR core Tests
-run_sample every-function-is-called python3 ci/dotnet/bindings.py "$out"/bindings.*
-run_tests meters core MeterTests
-run_sample published core Samples 1
+check CoreCLR env LD_DEBUG=bindings LD_DEBUG_OUTPUT="$PWD/$out/bindings" timeout 300 "$runtime/dotnet" exec "$out/core/Tests.exe.dll"
+check "every function is called" python3 ci/dotnet/bindings.py "$out"/bindings.*
+check meters core MeterTests
+check "the sample" core Samples 1
 # The programs on the first pages that users see.
 for page in Readme PackageReadme MeterReadme; do
-    run_sample "$page" core "$page"
+    check "$page" core "$page"
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does Debian's Prometheus understand our metrics? It scrapes services in C, Python and Rust, and `picollo serve` for
-# three processes that publish as one service. There are bounds and native histograms. This takes about twenty seconds,
+# Does Debian's Prometheus understand our metrics? It scrapes services in Python (through the C interface) and Rust,
+# and `picollo serve` for three processes that publish as one service. There are bounds and native histograms. This takes about twenty seconds,
 # with four scrapes a second, and one process restarts in the middle. Then it must return the known quantiles, counts,
 # resets and exemplars. Ends with "N passed, N failed".
 set -euo pipefail
@@ -10,8 +10,6 @@ stage=${STAGE:-$PWD/target/stage} work=$PWD/target/prometheus
 root=$(ci/tools/debian.sh prometheus)
 rm -rf "$work"
 mkdir -p "$work"
-gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 ci/prometheus/service.c -o "$work/service" -I"$stage/include" -L"$stage/lib" \
-    -Wl,-rpath,"$stage/lib" -lpicollo -lpthread
 cargo build --quiet -p picollo-export --example service
 cargo build --quiet -p picollo-cli
 # In memory, like segments.
@@ -19,6 +17,6 @@ segments=$(mktemp -d /dev/shm/picollo-prometheus-XXXXXX)
 trap 'rm -rf "$segments"' EXIT
 export PYTHONPATH=$PWD/python/src PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
 python3 ci/prometheus/check.py "$root/usr/bin/prometheus" "$root/usr/bin/promtool" "$work" \
-    -- "c=$work/service" -- "py=python3" ci/prometheus/service.py -- "rust=target/debug/examples/service" \
-    -- "published=python3" ci/prometheus/published.py target/debug/picollo "$segments/classic" shop \
-    -- "native=python3" ci/prometheus/published.py target/debug/picollo "$segments/native" depot --native
+    "py=python3 ci/prometheus/service.py" "rust=target/debug/examples/service" \
+    "published=python3 ci/prometheus/published.py target/debug/picollo $segments/classic shop" \
+    "native=python3 ci/prometheus/published.py target/debug/picollo $segments/native depot --native"

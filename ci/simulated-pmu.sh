@@ -20,72 +20,39 @@ make --no-print-directory -s -C c-tests/simulated_pmu
 make --no-print-directory -s -C c-tests demos
 preload=$build/libsimulated_pmu.so
 
-passed=0 failed=0
-# Adds up the summary lines of a test program.
-tests() {
-    local output code=0
-    output=$("$@" 2>&1) || code=$?
-    printf '%s\n' "$output"
-    local sum
-    sum=$(printf '%s\n' "$output" | awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 } END { print p + 0, f + 0 }')
-    passed=$((passed + ${sum% *}))
-    failed=$((failed + ${sum#* }))
-    # The program died before it could count.
-    if [ "$code" -ne 0 ] && [ "${sum#* }" -eq 0 ]; then failed=$((failed + 1)); fi
-}
+. ci/tools/checks.sh
 # A demo must count everything that it requests: this machine lacks nothing.
 demo() {
     local output
-    if output=$(env LD_PRELOAD="$preload" PICOLLO_RDPMC=force SIMULATED_PMU="width=48 clock=1 user_time=1" "$@" 2>&1) &&
-        ! grep -qiE 'not counted|unavailable|error' <<<"$output" && grep -qi 'cycles' <<<"$output"; then
-        passed=$((passed + 1))
-        echo "ok: $*"
-    else
-        failed=$((failed + 1))
-        printf 'FAILED: %s\n%s\n' "$*" "$output"
-    fi
+    output=$(env LD_PRELOAD="$preload" PICOLLO_RDPMC=force SIMULATED_PMU="width=48 clock=1 user_time=1" "$@" 2>&1) || { echo "$output"; return 1; }
+    echo "$output"
+    ! grep -qiE 'not counted|unavailable|error' <<<"$output" && grep -qi 'cycles' <<<"$output"
 }
-
-if [ "${1:-}" = clr ]; then
-    # CoreCLR's own fault handlers would write dumps.
-    clr=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet/runtime-8.0.4/dotnet
-    if [ -x "$clr" ] && [ -e target/dotnet/core/Tests.exe.dll ]; then
-        tests env LD_LIBRARY_PATH="$build:$LD_LIBRARY_PATH" SIMULATED_PMU_LIBRARY="$preload" LD_PRELOAD="$preload" \
-            PICOLLO_RDPMC=force DOTNET_DbgEnableMiniDump=0 DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 \
-            "$clr" exec target/dotnet/core/Tests.exe.dll SimulatedPmuTests
-    else
-        echo "FAILED: CoreCLR on the simulated PMU needs ci/dotnet.sh to have run"
-        failed=1
-    fi
-    echo "$passed passed, $failed failed"
-    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
-    exit
-fi
-
-tests make --no-print-directory -s -C c-tests/simulated_pmu test
-tests env LD_PRELOAD="$preload" PICOLLO_RDPMC=force python3 c-tests/simulated_pmu/from_python.py
-demo "$build/known_work"
-demo python3 python-demo/known_work.py --rounds 200
-demo python3 python-demo/sorted_or_not.py
-
 # Figures of two commands and of a benchmark with planted events: instructions are twice the cycles. System calls read
 # them, as they return both for one moment: a busy machine may interrupt a reading in user space between them. (All
 # symbols are bound at once, because the simulation's handlers run on the small stack that Rust gives them.)
 figures() {
-    local output
-    if output=$(env LD_BIND_NOW=1 LD_PRELOAD="$preload" SIMULATED_PMU="width=48 clock=1" "$@" 2>&1) && grep -q '^figures are right$' <<<"$output"; then
-        passed=$((passed + 1))
-        echo "ok: figures, ${!#}"
-    else
-        failed=$((failed + 1))
-        printf 'FAILED: %s\n%s\n' "$*" "$output"
-    fi
+    env LD_BIND_NOW=1 LD_PRELOAD="$preload" SIMULATED_PMU="width=48 clock=1" PICOLLO_RDPMC=off python3 c-tests/simulated_pmu/figures.py "$1" |
+        grep '^figures are right$'
 }
-figures env PICOLLO_RDPMC=off python3 c-tests/simulated_pmu/figures.py benchmark
+
+if [ "${1:-}" = clr ]; then
+    # CoreCLR's own fault handlers would write dumps.
+    check "C# on CoreCLR, after ci/dotnet.sh" env LD_LIBRARY_PATH="$build:$LD_LIBRARY_PATH" SIMULATED_PMU_LIBRARY="$preload" LD_PRELOAD="$preload" \
+        PICOLLO_RDPMC=force DOTNET_DbgEnableMiniDump=0 DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 \
+        "${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet/runtime-8.0.4/dotnet" exec target/dotnet/core/Tests.exe.dll SimulatedPmuTests
+    finish
+    exit
+fi
+check "the matrix in C" make --no-print-directory -s -C c-tests/simulated_pmu test
+check "scenarios from Python" env LD_PRELOAD="$preload" PICOLLO_RDPMC=force python3 c-tests/simulated_pmu/from_python.py
+check "the demo in C" demo "$build/known_work"
+check "the demo in Python" demo python3 python-demo/known_work.py --rounds 200
+check "sorted or not" demo python3 python-demo/sorted_or_not.py
+check "figures of a benchmark" figures benchmark
 if [ -x target/debug/picollo ]; then
-    figures env PICOLLO_RDPMC=off python3 c-tests/simulated_pmu/figures.py compare
+    check "figures of two commands" figures compare
 else
     echo "SKIPPED figures of two commands: the command is not built (cargo build -p picollo-cli)"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -4,6 +4,7 @@ The code compares the kind of a histogram at its beginning; this script decides 
 other taken branches leave the hot path, unless they lead directly to the return.
 """
 
+import operator
 import re
 import sys
 
@@ -34,18 +35,10 @@ ON_A_LINE = [
 LINE = 64
 # Callgrind does not support restartable sequences, so this limits the instructions of such a record and its call.
 MOST = {"per-CPU, 64-bit": 37}
-DECIDE = {
-    "je": lambda a, b: a == b,
-    "jne": lambda a, b: a != b,
-    "jle": lambda a, b: a <= b,
-    "jg": lambda a, b: a > b,
-    "jl": lambda a, b: a < b,
-    "jge": lambda a, b: a >= b,
-    "jbe": lambda a, b: a <= b,
-    "ja": lambda a, b: a > b,
-    "jb": lambda a, b: a < b,
-    "jae": lambda a, b: a >= b,
-}
+# Conditional jumps, by their ends.
+DECIDE = {"e": operator.eq, "ne": operator.ne}
+DECIDE |= dict.fromkeys(["le", "be"], operator.le) | dict.fromkeys(["g", "a"], operator.gt)
+DECIDE |= dict.fromkeys(["l", "b"], operator.lt) | dict.fromkeys(["ge", "ae"], operator.ge)
 
 
 def read(lines):
@@ -84,10 +77,10 @@ def path(code, functions, kind):
             compared = int(constant[1], 16) if is_kind else None
         elif operation == "jmp":
             following = int(target[1], 16) if target else None
-        elif operation in DECIDE and target:
+        elif operation[:1] == "j" and operation[1:] in DECIDE and target:
             destination = int(target[1], 16)
             returns = code.get(destination, ("", None))[0].startswith("ret")
-            if returns if compared is None else DECIDE[operation](kind, compared):
+            if returns if compared is None else DECIDE[operation[1:]](kind, compared):
                 following = destination
             at = following
             continue
@@ -144,46 +137,34 @@ def sequence_problems(steps):
 
 def main():
     code, functions = read(sys.stdin.read().splitlines())
-    passed = failed = 0
-
-    def judge(name, found):
-        nonlocal passed, failed
-        for problem in found:
-            print(f"FAILED {name}: {problem}")
-        failed += bool(found)
-        passed += not found
-
     if RECORD not in functions:
-        print(f"FAILED: no {RECORD} in the library")
-        print("0 passed, 1 failed")
-        return 1
+        sys.exit(f"FAILED: no {RECORD} in the library")
+    judged = {}
     for name, kind in KINDS.items():
         steps = path(code, functions, kind)
         found = problems(steps)
         if name.startswith("interlocked"):
             # The same rules must fail here, or they would never fail.
             atomic = [problem for problem in found if problem.startswith("an atomic operation")]
-            others = [problem for problem in found if problem.startswith(("a call", "does not end"))]
-            judge(name, others or ([] if len(atomic) == 1 else [f"{len(atomic)} atomic operations instead of one"]))
+            found = [problem for problem in found if problem.startswith(("a call", "does not end"))]
+            found += [f"{len(atomic)} atomic operations instead of one"] if len(atomic) != 1 else []
         elif name.startswith("per-CPU"):
-            judge(name, sequence_problems(steps) + problems([text for text in steps if not ARMS.match(text)]))
-        else:
-            judge(name, found)
-        if len(steps) > MOST.get(name, len(steps)):
-            judge(name, [f"more than {MOST[name]} instructions"])
+            found = sequence_problems(steps) + problems([text for text in steps if not ARMS.match(text)])
+        judged[name] = found + ([f"more than {MOST[name]} instructions"] if len(steps) > MOST.get(name, len(steps)) else [])
         print(f"{name}: {len(steps)} instructions")
         if "-v" in sys.argv:
             print("    " + "\n    ".join(steps))
-
     for part in ON_A_LINE:
-        judge(f"{part} on a cache line", misplaced(functions, part))
-    returns = [address for address in functions[RECORD] if code[address][0].startswith("ret")]
-    length = returns[0] + 1 - functions[RECORD][0]
-    judge("a single writer in one cache line", [f"{length} bytes"] if length > LINE else [])
-    everything = [code[address][0] for address in functions[RECORD]]
-    judge("no way to a panic", [text for text in everything if re.search(r"panic|unwind|bounds", text)])
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+        judged[f"{part} on a cache line"] = misplaced(functions, part)
+    everything = [(address, code[address][0]) for address in functions[RECORD]]
+    length = next(address for address, text in everything if text.startswith("ret")) + 1 - everything[0][0]
+    judged["a single writer in one cache line"] = [f"{length} bytes"] if length > LINE else []
+    judged["no way to a panic"] = [text for _, text in everything if re.search(r"panic|unwind|bounds", text)]
+    failed = {name: found for name, found in judged.items() if found}
+    for name, found in failed.items():
+        print(f"FAILED {name}: {'; '.join(found)}")
+    print(f"{len(judged) - len(failed)} passed, {len(failed)} failed")
+    return bool(failed)
 
 
 sys.exit(main())

@@ -9,7 +9,7 @@ fail() {
     failed=$((failed + 1))
     echo "FAILED: $*"
 }
-# check NAME COMMAND...: shows the command's output if it fails. It runs in a condition, where -e has no effect, so its
+# check NAME COMMAND...: shows what the command skipped, and all of its output if it fails. It runs in a condition, where -e has no effect, so its
 # steps are chained.
 check() {
     local log began=$SECONDS
@@ -20,6 +20,7 @@ check() {
         tail -n 40 "$log"
         fail "$1"
     fi
+    grep '^SKIPPED' "$log" || true
     rm -f "$log"
 }
 # add_up NAME LOG [STATUS]: adds what test runners summed up: cargo's, and ours. A program that failed no test must end well.

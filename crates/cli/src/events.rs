@@ -56,7 +56,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let is_json = matches.get_flag("json");
     let shows_all = matches.get_flag("all") || is_json;
     let has = |name: &str| name.to_lowercase().contains(&pattern);
-    let (of_maker, why_none) = of_maker();
+    let (of_maker, why_none) = maker_events();
     let lists_them = wanted.is_some() || shows_all;
     let unlisted = if lists_them { 0 } else { of_maker.len() };
     let listed = of_maker.into_iter().filter(|_| lists_them).filter(|(name, _)| has(name));
@@ -90,7 +90,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
 }
 
 /// The processor maker's event names with descriptions, or the reason for their absence.
-fn of_maker() -> (Vec<(String, String)>, Option<String>) {
+fn maker_events() -> (Vec<(String, String)>, Option<String>) {
     let mut found = Vec::new();
     let result = processor_events(&mut |event| {
         found.push((format!("{}::{}", event.pmu, event.name), event.about.to_owned()));

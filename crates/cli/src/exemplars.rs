@@ -20,7 +20,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Interval>, Failure> {
     let name = printable(&path.to_string_lossy());
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|error| Failure::of_file(&name, &error))?;
+    read.map_err(|error| Failure::for_file(&name, &error))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(format!(
             "{name}: the file has more than {} MiB; select fewer intervals",
@@ -81,7 +81,7 @@ mod tests {
         let path = directory.join("a.json");
         let read_of = |bytes: &[u8]| {
             std::fs::write(&path, bytes).unwrap();
-            read(&path).map_err(|failure| failure.to_string())
+            read(&path).map_err(|failure| failure.text().to_owned())
         };
         let name = path.display();
         assert_eq!(
@@ -94,9 +94,9 @@ mod tests {
         assert_eq!(read_of(whole().as_bytes()).unwrap().len(), 1);
         let file = File::create(&path).unwrap();
         file.set_len(MOST_BYTES + 1).unwrap();
-        let failure = read(&path).unwrap_err().to_string();
-        assert_eq!(failure, format!("{name}: the file has more than 64 MiB; select fewer intervals"));
+        let failure = read(&path).unwrap_err();
+        assert_eq!(failure.text(), format!("{name}: the file has more than 64 MiB; select fewer intervals"));
         std::fs::remove_dir_all(&directory).unwrap();
-        assert_eq!(read(&path).unwrap_err().to_string(), format!("{name}: No such file or directory"));
+        assert_eq!(read(&path).unwrap_err().text(), format!("{name}: No such file or directory"));
     }
 }

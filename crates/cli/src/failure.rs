@@ -17,55 +17,34 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// The error of a file operation.
-    pub(crate) fn of_file(file: impl Display, error: &io::Error) -> Failure {
+    pub(crate) fn for_file(file: impl Display, error: &io::Error) -> Failure {
         Failure::Message(format!("{file}: {}", plain(error)))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Failure::Message(what) => what,
+            Failure::NoReader => "the reader of the output has ended",
+        }
     }
 
     /// Writes the error to standard error, on one line.
     pub(crate) fn report(&self, command: &str) {
         if let Failure::Message(what) = self {
-            let _ = writeln!(io::stderr(), "picollo {command}: {what}");
+            report(command, what);
         }
     }
 }
 
-impl Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Failure::Message(what) => what,
-            Failure::NoReader => "the reader of the output has ended",
-        })
-    }
-}
-
-impl From<picollo_native::ExplainedError> for Failure {
-    fn from(error: picollo_native::ExplainedError) -> Failure {
+impl<E: Display> From<E> for Failure {
+    fn from(error: E) -> Failure {
         Failure::Message(error.to_string())
     }
 }
 
-impl From<picollo_core::Error> for Failure {
-    fn from(error: picollo_core::Error) -> Failure {
-        Failure::Message(error.to_string())
-    }
-}
-
-impl From<picollo_export::MetricError> for Failure {
-    fn from(error: picollo_export::MetricError) -> Failure {
-        Failure::Message(error.to_string())
-    }
-}
-
-impl From<String> for Failure {
-    fn from(what: String) -> Failure {
-        Failure::Message(what)
-    }
-}
-
-impl From<&str> for Failure {
-    fn from(what: &str) -> Failure {
-        Failure::Message(what.into())
-    }
+/// Writes a message of a command to standard error, on one line.
+pub(crate) fn report(command: &str, what: impl Display) {
+    let _ = writeln!(io::stderr(), "picollo {command}: {what}");
 }
 
 /// The system's message, without its number.
@@ -82,7 +61,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::NoReader,
-        _ => Failure::of_file("standard output", &error),
+        _ => Failure::for_file("standard output", &error),
     })
 }
 
@@ -99,5 +78,5 @@ pub(crate) fn print_found(
 
 /// Writes a file.
 pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::of_file(path.display(), &error))
+    std::fs::write(path, text).map_err(|error| Failure::for_file(path.display(), &error))
 }

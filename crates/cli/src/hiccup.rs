@@ -87,7 +87,7 @@ fn start(matches: &ArgMatches) -> Result<Option<Child>, Failure> {
     let Some(mut words) = matches.get_many::<String>("program") else { return Ok(None) };
     let name = words.next().map_or("", String::as_str);
     let child = Program::new(name).args(words).spawn();
-    child.map(Some).map_err(|error| Failure::of_file(name, &error))
+    child.map(Some).map_err(|error| Failure::for_file(name, &error))
 }
 
 struct Measured {
@@ -129,7 +129,7 @@ fn measure(
         if is_last || line_start.elapsed() >= SECOND || program.is_some() {
             status = match &mut program {
                 Some(child) if is_last => Some(end_of(child)?),
-                Some(child) => child.try_wait().map_err(|error| Failure::of_file("the program", &error))?,
+                Some(child) => child.try_wait().map_err(|error| Failure::for_file("the program", &error))?,
                 None => None,
             };
         }
@@ -161,7 +161,7 @@ fn end_of(child: &mut Child) -> Result<ExitStatus, Failure> {
         // SAFETY: a child of this process that was not waited for.
         unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
     }
-    child.wait().map_err(|error| Failure::of_file("the program", &error))
+    child.wait().map_err(|error| Failure::for_file("the program", &error))
 }
 
 fn text_of(found: &Measured, interval: Duration) -> String {

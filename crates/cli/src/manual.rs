@@ -31,7 +31,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let share = matches.get_one::<PathBuf>("directory").map_or(Path::new("."), PathBuf::as_path);
     let pages = share.join("man/man1");
     let written = fs::create_dir_all(&pages).and_then(|()| clap_mangen::generate_to(crate::tree(), &pages));
-    written.map_err(|error| Failure::of_file(pages.display(), &error))?;
+    written.map_err(|error| Failure::for_file(pages.display(), &error))?;
     // Completions leave out hidden commands.
     let mut shown = crate::tree_of(|one| !one.is_hide_set());
     for &(shell, place) in COMPLETIONS {
@@ -40,7 +40,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         clap_complete::generate(shell, &mut shown, "picollo", &mut script);
         let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
         let written = parent.and_then(|()| fs::write(&path, script));
-        written.map_err(|error| Failure::of_file(path.display(), &error))?;
+        written.map_err(|error| Failure::for_file(path.display(), &error))?;
     }
     Ok(0)
 }

@@ -66,11 +66,11 @@ impl Places {
                 Err(error) if self.directory.is_none() && error.kind() == ErrorKind::NotFound => {
                     Ok(Vec::new())
                 }
-                names => names.map_err(|error| Failure::of_file(directory.display(), &error)),
+                names => names.map_err(|error| Failure::for_file(directory.display(), &error)),
             });
             match listed {
                 Ok(paths) => all.extend(paths),
-                Err(failure) => troubles.push(failure.to_string()),
+                Err(failure) => troubles.push(failure.text().to_owned()),
             }
         }
         all

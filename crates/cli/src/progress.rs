@@ -58,7 +58,7 @@ pub(crate) fn bar(share: f64) -> String {
 }
 
 /// Progress of reading: bytes done, and the total if known.
-pub(crate) fn of_bytes(done: u64, total: Option<u64>, took: Duration) -> String {
+pub(crate) fn format_bytes(done: u64, total: Option<u64>, took: Duration) -> String {
     let rate = done as f64 / took.as_secs_f64().max(1e-9);
     let text = format!("{:.0} MB, {:.0} MB/s", done as f64 / 1e6, rate / 1e6);
     match total {
@@ -78,10 +78,10 @@ mod tests {
     fn lines() {
         let second = Duration::from_secs(1);
         assert_eq!(
-            of_bytes(25_000_000, Some(100_000_000), second),
+            format_bytes(25_000_000, Some(100_000_000), second),
             " 25% [########                      ] 25 MB, 25 MB/s, 3 s left"
         );
-        assert!(of_bytes(200, Some(100), second).starts_with("100% [##############################]"));
-        assert_eq!(of_bytes(10_000_000, None, 2 * second), "10 MB, 5 MB/s");
+        assert!(format_bytes(200, Some(100), second).starts_with("100% [##############################]"));
+        assert_eq!(format_bytes(10_000_000, None, 2 * second), "10 MB, 5 MB/s");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Command};
 use picollo_segment::{SegmentInfo, list_segments, prune_segments, segment_directories};
 
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print, report};
 use crate::table::printable;
 use crate::values::{self, option, subcommand};
 
@@ -32,14 +32,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         print(&format!("{}\n", printable(&path.to_string_lossy())))?;
     }
     for unreadable in segment_directories().into_iter().filter_map(Result::err) {
-        Failure::from(unreadable).report("prune");
+        report("prune", unreadable);
         status = 1;
     }
     let is_dead = |info: &SegmentInfo| !info.is_live;
     let left = list_segments().iter().filter(|one| one.info.as_ref().is_ok_and(is_dead)).count();
     if left > 0 {
         let kept = if left == 1 { "ended segment is" } else { "ended segments are" };
-        Failure::Message(format!("{left} {kept} younger than --older and kept")).report("prune");
+        report("prune", format!("{left} {kept} younger than --older and kept"));
     }
     Ok(status)
 }

@@ -7,7 +7,7 @@ use picollo_export::http::RegistryExport;
 use picollo_export::http::otlp::{Export, Outcome, PushError, Pusher, Settings};
 use picollo_native::unix_nanos;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
 use crate::places::{self, Places};
 use crate::serve::{Exposed, Wanted};
 use crate::signals;
@@ -80,7 +80,7 @@ impl Export for Published {
             Ok((exposed, registered))
         };
         let made = self.made.take().map_or_else(make, Ok);
-        let (mut exposed, mut registered) = made.map_err(|failure: Failure| failure.to_string())?;
+        let (mut exposed, mut registered) = made.map_err(|failure: Failure| failure.text().to_owned())?;
         exposed.refresh();
         let request = registered.encode(settings, now_unix_nanos);
         self.made = Some((exposed, registered));
@@ -92,26 +92,22 @@ impl Export for Published {
     }
 }
 
-fn report(what: &str) {
-    Failure::Message(printable(what)).report("push");
-}
-
-fn tell_result(result: &Result<Outcome, PushError>) {
+fn report_result(result: &Result<Outcome, PushError>) {
     match result {
         Ok(Outcome::Accepted) => {}
         Ok(Outcome::Partly { rejected, message }) => {
-            report(&format!("the collector refused {rejected} data points: {message}"))
+            report("push", printable(&format!("the collector refused {rejected} data points: {message}")))
         }
-        Err(error) => report(&error.to_string()),
+        Err(error) => report("push", printable(&error.to_string())),
     }
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let Some(settings) = settings(matches)? else {
-        report("OTEL_SDK_DISABLED is set, so nothing is pushed");
+        report("push", "OTEL_SDK_DISABLED is set, so nothing is pushed");
         return Ok(0);
     };
-    settings.notes.iter().for_each(|note| report(note));
+    settings.notes.iter().for_each(|note| report("push", printable(note)));
     let wanted = Wanted {
         command: "push",
         places: Places::from_matches(matches),
@@ -123,12 +119,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.get_flag("once") {
         let request = published.encode(&settings, unix_nanos())?;
         let result = settings.post(&request);
-        tell_result(&result);
+        report_result(&result);
         return Ok(!matches!(result, Ok(Outcome::Accepted)) as u8);
     }
     let signals = signals::Blocked::new();
-    let pusher = Pusher::start(settings, published, tell_result)
-        .map_err(|error| Failure::of_file("a thread", &error))?;
+    let pusher = Pusher::start(settings, published, report_result)
+        .map_err(|error| Failure::for_file("a thread", &error))?;
     signals.wait(None);
     drop(pusher);
     Ok(0)

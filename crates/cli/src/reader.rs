@@ -11,7 +11,7 @@ use picollo_core::{Since, Snapshot};
 use picollo_native::{ExplainedError, Status, unix_nanos};
 use picollo_segment::{SegmentEntry, SegmentInfo, SegmentKind, Viewer};
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::places::{self, Places};
 use crate::table::printable;
 use crate::values::option;
@@ -167,7 +167,7 @@ impl Reader {
     }
 
     /// Reads only live segments, of one process if given.
-    pub(crate) fn of_live(places: Places, pid: Option<u32>) -> Reader {
+    pub(crate) fn for_live(places: Places, pid: Option<u32>) -> Reader {
         Reader { pid, reads_ended: false, ..Reader::new(Target::All, places) }
     }
 
@@ -239,7 +239,7 @@ impl Reader {
         for trouble in &self.troubles {
             // The number is limited because the errors come from files.
             if self.reported.len() < 1000 && self.reported.insert(trouble.clone()) {
-                Failure::Message(printable(trouble)).report(command);
+                failure::report(command, printable(trouble));
             }
         }
         !self.troubles.is_empty()

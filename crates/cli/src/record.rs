@@ -10,7 +10,7 @@ use clap::{ArgMatches, Command, value_parser};
 use picollo_codec::log::{Header, write_header, write_interval};
 use picollo_core::{Layout, Snapshot};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
 use crate::reader::{self, Interval, Reader, Reading};
 use crate::signals::{Blocked, Pace};
 use crate::table::printable;
@@ -68,13 +68,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
                 log.write_snapshot(&sum.title, snapshot, start_unix_nanos, seconds)?;
             }
         }
-        log.notes().into_iter().for_each(|note| Failure::Message(note).report("record"));
+        log.notes().into_iter().for_each(|note| report("record", note));
         match (was_live, reader.is_live()) {
-            (true, false) => {
-                Failure::Message("the program has ended; waiting for another with that name".into())
-                    .report("record")
-            }
-            (false, true) => Failure::Message("the program runs again; continuing".into()).report("record"),
+            (true, false) => report("record", "the program has ended; waiting for another with that name"),
+            (false, true) => report("record", "the program runs again; continuing"),
             _ => {}
         }
         was_live = reader.is_live();
@@ -105,7 +102,7 @@ impl Log {
             std::io::ErrorKind::AlreadyExists => {
                 Failure::Message(format!("{} exists; choose another name or use --force", path.display()))
             }
-            _ => Failure::of_file(path.display(), &error),
+            _ => Failure::for_file(path.display(), &error),
         })?;
         Ok(Log { path: path.into(), file, size: 0, most, keep, tags: HashMap::new(), notes: Vec::new() })
     }
@@ -124,7 +121,7 @@ impl Log {
     /// Appends text with one write, so that readers find whole lines.
     fn append(&mut self, text: &str) -> Result<(), Failure> {
         self.size += text.len() as u64;
-        self.file.write_all(text.as_bytes()).map_err(|error| Failure::of_file(self.path.display(), &error))
+        self.file.write_all(text.as_bytes()).map_err(|error| Failure::for_file(self.path.display(), &error))
     }
 
     /// Writes a line unless the snapshot is empty.
@@ -202,13 +199,13 @@ impl Log {
             let (from, to) = (name(number), name(number + 1));
             match fs::rename(&from, &to) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Failure::of_file(from.display(), &error));
+                    return Err(Failure::for_file(from.display(), &error));
                 }
                 _ => (),
             }
         }
         let create = OpenOptions::new().write(true).create_new(true).open(&self.path);
-        self.file = create.map_err(|error| Failure::of_file(self.path.display(), &error))?;
+        self.file = create.map_err(|error| Failure::for_file(self.path.display(), &error))?;
         self.size = 0;
         Ok(())
     }
@@ -217,7 +214,7 @@ impl Log {
         if self.size == 0 {
             self.begin(picollo_native::unix_nanos())?;
         }
-        self.file.sync_all().map_err(|error| Failure::of_file(self.path.display(), &error))
+        self.file.sync_all().map_err(|error| Failure::for_file(self.path.display(), &error))
     }
 }
 
@@ -244,11 +241,11 @@ fn as_hdr(snapshot: &Snapshot) -> Result<Option<Box<Snapshot>>, Failure> {
         7.. => 2,
         _ => 1,
     };
-    let as_told = Layout::with_significant_digits(digits, 0, layout.max_trackable())
-        .and_then(|coarser| coarser.with_unit(layout.unit()))
+    let coarser = Layout::with_significant_digits(digits, 0, layout.max_trackable())
+        .and_then(|layout| layout.with_unit(layout.unit()))
         .map(Layout::with_whole_array)
         .and_then(Snapshot::boxed_alone);
-    let mut written = as_told.map_err(|error| format!("a layout for logs: {error}"))?;
+    let mut written = coarser.map_err(|error| format!("a layout for logs: {error}"))?;
     written.merge(snapshot);
     Ok(Some(written))
 }

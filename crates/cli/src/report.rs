@@ -127,9 +127,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let pictured = if target.is_empty() && !files.is_empty() {
         Vec::new()
     } else if is_log {
-        of_log(target, wanted, text("unit"))?
+        read_log(target, wanted, text("unit"))?
     } else {
-        of_all(matches)?
+        read_segments(matches)?
     };
     if pictured.is_empty() && (!target.is_empty() || files.is_empty()) {
         let what = if wanted.is_empty() { String::new() } else { format!(" with {wanted} in its name") };
@@ -171,7 +171,7 @@ fn slow(matches: &ArgMatches) -> Result<(String, String), Failure> {
     Ok((names, html))
 }
 
-fn of_all(matches: &ArgMatches) -> Result<Vec<Pictured>, Failure> {
+fn read_segments(matches: &ArgMatches) -> Result<Vec<Pictured>, Failure> {
     let mut reader = Reader::from_matches(matches)?;
     reader.report("report");
     let mut found = Vec::new();
@@ -191,7 +191,7 @@ fn time_of_day(unix_nanos: u64) -> String {
     clock.get(11..19).unwrap_or_default().to_owned()
 }
 
-fn of_log(file: &str, wanted: &str, unit: &str) -> Result<Vec<Pictured>, Failure> {
+fn read_log(file: &str, wanted: &str, unit: &str) -> Result<Vec<Pictured>, Failure> {
     let mut source = Source::open(file)?;
     let name = printable(&source.name);
     let mut found: BTreeMap<String, Pictured> = BTreeMap::new();
@@ -202,7 +202,7 @@ fn of_log(file: &str, wanted: &str, unit: &str) -> Result<Vec<Pictured>, Failure
             let taken = interval
                 .map_err(|_| NO_INTERVAL.into())
                 .and_then(|interval| take(&mut found, &interval, wanted, unit));
-            taken.map_err(|fault| format!("{name}:{}: {fault}", reader.line()))?;
+            taken.map_err(|fault| format!("{name}:{}: {}", reader.line(), fault.text()))?;
         }
         state = reader.on(&[]);
     }

@@ -8,7 +8,7 @@ use picollo_core::layouts::ValueSelection;
 use picollo_text::{Format, Unit, write_summary};
 use serde_json::{Map, Value, json};
 
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print, report};
 use crate::list;
 use crate::reader::{self, Interval, Reader, Reading, Sum, Target};
 use crate::signals::{Blocked, Pace};
@@ -111,7 +111,7 @@ fn lines(matches: &ArgMatches, every: Duration) -> Result<u8, Failure> {
         }
         pace.blocked.released(|| print(&text))?;
         if !reader.is_live() && !matches!(reader.target, Target::All) {
-            Failure::Message("the program has ended".into()).report("show");
+            report("show", "the program has ended");
             break;
         }
     }

@@ -190,7 +190,7 @@ pub(crate) fn input(file: Option<&Path>) -> Result<Stdio, Failure> {
         None => Ok(Stdio::null()),
         Some(file) => std::fs::File::open(file)
             .map(Stdio::from)
-            .map_err(|error| Failure::of_file(file.display(), &error)),
+            .map_err(|error| Failure::for_file(file.display(), &error)),
     }
 }
 

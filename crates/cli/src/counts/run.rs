@@ -119,7 +119,7 @@ impl Counter {
             let why = "its tool callgrind was not found: install all of Valgrind";
             return Err(format!("{}: {why}", valgrind.display()).into());
         };
-        symlink(path, &tool).map_err(|error| Failure::of_file(tool.display(), &error))
+        symlink(path, &tool).map_err(|error| Failure::for_file(tool.display(), &error))
     }
 
     /// A program with what all of them get.
@@ -133,7 +133,8 @@ impl Counter {
     pub(super) fn warm_up(&self, parts: &[String]) -> Result<(), Failure> {
         let finished = self.finish(self.command(&parts[0]), &parts[0], parts, None);
         finished.map_err(|why| {
-            format!("{why}; commands get few environment variables, and --env passes more on").into()
+            let what = why.text();
+            format!("{what}; commands get few environment variables, and --env passes more on").into()
         })
     }
 
@@ -155,7 +156,7 @@ impl Counter {
         };
         if unit == Unit::PythonLines {
             fs::write(place.join("sitecustomize.py"), include_str!("trace.py"))
-                .map_err(|error| Failure::of_file(place.display(), &error))?;
+                .map_err(|error| Failure::for_file(place.display(), &error))?;
             let given = self.environment.iter().filter(|(name, _)| name == "PYTHONPATH");
             let given = given.flat_map(|(_, paths)| std::env::split_paths(paths));
             let paths = std::env::join_paths([place.to_owned()].into_iter().chain(given));
@@ -187,7 +188,7 @@ impl Counter {
             (Ok(()), Some(why)) => Err(format!("{}: {why}", display_command(parts)).into()),
             (Err(what), why) => {
                 let alone = "it fails only under Valgrind, which starts no setuid programs and writes nothing after chroot; it also gets few environment variables, and --env passes more on";
-                Err(format!("{what}; {}", why.as_deref().unwrap_or(alone)).into())
+                Err(format!("{}; {}", what.text(), why.as_deref().unwrap_or(alone)).into())
             }
         }
     }
@@ -330,7 +331,7 @@ pub(super) fn read_file(
         0 => Ok(None),
         _ => callgrind::read(profile, BufReader::new(file), events).map(Some),
     });
-    read.map_err(|error| Failure::of_file(path.display(), &error))
+    read.map_err(|error| Failure::for_file(path.display(), &error))
 }
 
 /// The reason why programs took another path under Valgrind, from its log.

@@ -101,7 +101,7 @@ pub(super) struct Directory {
 impl Directory {
     pub(super) fn new() -> Result<Directory, Failure> {
         let above = std::env::temp_dir();
-        let failed = |error: io::Error| Failure::of_file(above.display(), &error);
+        let failed = |error: io::Error| Failure::for_file(above.display(), &error);
         let signals = Blocked::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD]);
         let mut builder = tempfile::Builder::new();
         builder.prefix("picollo-").permissions(fs::Permissions::from_mode(0o700));
@@ -116,7 +116,7 @@ impl Directory {
 
     /// A new directory for one run.
     pub(super) fn run(&self) -> Result<tempfile::TempDir, Failure> {
-        tempfile::tempdir_in(&self.path).map_err(|error| Failure::of_file(self.path.display(), &error))
+        tempfile::tempdir_in(&self.path).map_err(|error| Failure::for_file(self.path.display(), &error))
     }
 
     /// The name that all programs have, now of this one.
@@ -125,7 +125,7 @@ impl Directory {
         let _ = fs::create_dir(self.path.join("as"));
         let _ = fs::remove_file(&link);
         let linked = std::os::unix::fs::symlink(program, &link);
-        linked.map_err(|error| Failure::of_file(link.display(), &error))?;
+        linked.map_err(|error| Failure::for_file(link.display(), &error))?;
         Ok(link.to_string_lossy().into_owned())
     }
 }

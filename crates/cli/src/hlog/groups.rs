@@ -18,63 +18,12 @@ const READY: usize = 1 << 21;
 /// More counters than any snapshot has: the finest layout of all 64 bits has 46 · 2^19.
 pub(crate) const ANY_COUNTERS: u64 = 1 << 25;
 
-/// A sum with the buckets of the first histogram and the ranges of all, added by low ends like HdrHistogram's tools do.
-enum Sum {
-    Ready(Box<Snapshot>),
-    Waiting(Vec<u8>),
-}
-
-impl Sum {
-    fn like(first: &Snapshot) -> Result<Sum, Error> {
-        let mut sum = Snapshot::boxed_alone(*first.layout())?;
-        sum.merge_low_ends(first);
-        Ok(Sum::Ready(sum))
-    }
-
-    fn counters(&self) -> usize {
-        match self {
-            Sum::Ready(snapshot) => snapshot.layout().length(),
-            Sum::Waiting(_) => 0,
-        }
-    }
-
-    fn add(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
-        let sum = self.ready()?;
-        let (layout, other) = (*sum.layout(), snapshot.layout());
-        let low = layout.min_trackable().min(other.min_trackable());
-        let high = layout.max_trackable().max(other.max_trackable());
-        if (low, high) != (layout.min_trackable(), layout.max_trackable()) {
-            let wider = layout.with_range(low, high)?;
-            let mut wider = Snapshot::boxed_alone(wider)?;
-            wider.merge_low_ends(sum);
-            *sum = wider;
-        }
-        sum.merge_low_ends(snapshot);
-        Ok(())
-    }
-
-    /// The decoded sum, for reading or adding.
-    fn ready(&mut self) -> Result<&mut Box<Snapshot>, Error> {
-        if let Sum::Waiting(bytes) = self {
-            *self = Sum::Ready(Snapshot::decode(bytes, ANY_COUNTERS)?);
-        }
-        match self {
-            Sum::Ready(snapshot) => Ok(snapshot),
-            Sum::Waiting(_) => Err(Error::Corrupt),
-        }
-    }
-
-    fn wait(&mut self) -> Result<(), Error> {
-        if let Sum::Ready(snapshot) = self {
-            *self = Sum::Waiting(snapshot.encode_to_vec(Encoding::Native)?);
-        }
-        Ok(())
-    }
-}
-
-/// Sums by group. If they become too large, all except the last one used are encoded.
+/// Sums by group. A sum has the buckets of the first histogram and the ranges of all, added by low ends like
+/// HdrHistogram's tools do.
 pub(super) struct Groups {
-    sums: BTreeMap<Group, Sum>,
+    ready: BTreeMap<Group, Box<Snapshot>>,
+    encoded: BTreeMap<Group, Vec<u8>>,
+    /// In the decoded sums.
     counters: usize,
     most: usize,
     /// Factor for values of histograms of doubles.
@@ -83,32 +32,44 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new() -> Groups {
-        Groups { sums: BTreeMap::new(), counters: 0, most: READY, ratio: 1.0 }
+        Groups { ready: BTreeMap::new(), encoded: BTreeMap::new(), counters: 0, most: READY, ratio: 1.0 }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.sums.len()
+        self.ready.len() + self.encoded.len()
     }
 
     pub(super) fn add(&mut self, group: Group, snapshot: &Snapshot) -> Result<(), Error> {
-        let before = match self.sums.get_mut(&group) {
-            Some(sum) => {
-                let before = sum.counters();
-                sum.add(snapshot)?;
-                before
+        let mut sum = match (self.ready.remove(&group), self.encoded.remove(&group)) {
+            (Some(sum), _) => {
+                self.counters -= sum.layout().length();
+                sum
             }
-            None => {
-                self.sums.insert(group.clone(), Sum::like(snapshot)?);
-                0
-            }
+            (None, Some(bytes)) => Snapshot::decode(&bytes, ANY_COUNTERS)?,
+            (None, None) => Snapshot::boxed_alone(*snapshot.layout())?,
         };
-        let after = self.sums.get(&group).map_or(0, Sum::counters);
-        self.counters += after - before;
-        if self.counters > self.most {
-            let mut others = self.sums.iter_mut().filter(|(other, _)| **other != group);
-            others.try_for_each(|(_, sum)| sum.wait())?;
-            self.counters = after;
+        let (layout, other) = (*sum.layout(), snapshot.layout());
+        let low = layout.min_trackable().min(other.min_trackable());
+        let high = layout.max_trackable().max(other.max_trackable());
+        if (low, high) != (layout.min_trackable(), layout.max_trackable()) {
+            let mut wider = Snapshot::boxed_alone(layout.with_range(low, high)?)?;
+            wider.merge_low_ends(&sum);
+            sum = wider;
         }
+        sum.merge_low_ends(snapshot);
+        if self.counters + sum.layout().length() > self.most {
+            self.encode()?;
+        }
+        self.counters += sum.layout().length();
+        self.ready.insert(group, sum);
+        Ok(())
+    }
+
+    fn encode(&mut self) -> Result<(), Error> {
+        for (group, sum) in std::mem::take(&mut self.ready) {
+            self.encoded.insert(group, sum.encode_to_vec(Encoding::Native)?);
+        }
+        self.counters = 0;
         Ok(())
     }
 
@@ -117,14 +78,10 @@ impl Groups {
         &mut self,
         mut each: impl FnMut(&Group, &Snapshot) -> Result<(), E>,
     ) -> Result<(), E> {
-        for (group, sum) in &mut self.sums {
-            let was_waiting = sum.counters() == 0;
-            each(group, sum.ready()?)?;
-            if was_waiting {
-                sum.wait()?;
-            }
-        }
-        Ok(())
+        self.encode()?;
+        self.encoded
+            .iter()
+            .try_for_each(|(group, bytes)| each(group, &Snapshot::decode(bytes, ANY_COUNTERS)?))
     }
 }
 
@@ -134,7 +91,7 @@ mod tests {
     use picollo_core::{Options, SharedHistogram, Since};
 
     #[test]
-    fn those_that_wait_are_as_good() {
+    fn encoded_sums_are_the_same() {
         let mut few = Groups { most: 5_000, ..Groups::new() };
         let mut all = Groups::new();
         for number in 0..300u64 {
@@ -152,7 +109,7 @@ mod tests {
             all.add(group, &snapshot).unwrap();
             assert!(few.counters <= 5_000 + 2_000);
         }
-        assert!(few.sums.values().any(|sum| sum.counters() == 0));
+        assert!(!few.encoded.is_empty() && all.encoded.is_empty());
         let listed = |groups: &mut Groups| {
             let mut found = Vec::new();
             groups

@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_codec::{HgrmFormat, write_hgrm};
 use picollo_core::layouts::ValueSelection;
 
-use crate::failure::{Failure, print, write_file};
+use crate::failure::{Failure, print, report, write_file};
 use crate::progress::Progress;
 use crate::table::{self, Form, printable, table};
 use crate::values::{self, Scale, flag, option, subcommand};
@@ -106,8 +106,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut groups = std::mem::replace(&mut reading.groups, Groups::new());
     if groups.ratio != 1.0 {
         let ratio = groups.ratio;
-        Failure::Message(format!("these are histograms of doubles: multiply their values by {ratio}"))
-            .report("hlog");
+        report("hlog", format!("these are histograms of doubles: multiply their values by {ratio}"));
     }
     let text = match text("format") {
         "hgrm" => hgrm_of(matches, &reading, &mut groups, HgrmFormat::Columns)?,

@@ -9,8 +9,8 @@ use picollo_core::{Error, Snapshot};
 
 use super::groups::{ANY_COUNTERS, Group, Groups};
 use super::source::Source;
-use crate::failure::Failure;
-use crate::progress::{Progress, of_bytes};
+use crate::failure::{Failure, report};
+use crate::progress::{Progress, format_bytes};
 use crate::table::printable;
 use crate::values::Time;
 
@@ -90,21 +90,20 @@ impl Reading {
                         self.skipped += 1;
                         if self.skipped <= REPORTED {
                             progress.clear();
-                            Failure::Message(what).report("hlog");
+                            report("hlog", what);
                         }
                     }
                 }
                 done += line.len() as u64;
                 // Compressed files contain more bytes than their size.
                 let total = total.filter(|&total| done <= total);
-                progress.update(|took| format!("{}  {}", of_bytes(done, total, took), printable(&name)));
+                progress.update(|took| format!("{}  {}", format_bytes(done, total, took), printable(&name)));
                 state = reader.on(&[]);
             }
         }
         if self.skipped > REPORTED {
             progress.clear();
-            Failure::Message(format!("{} more lines could not be read", self.skipped - REPORTED))
-                .report("hlog");
+            report("hlog", format!("{} more lines could not be read", self.skipped - REPORTED));
         }
         Ok(())
     }

@@ -28,10 +28,10 @@ impl Source {
         let (name, mut raw): (_, Box<dyn Read>) = if file == "-" {
             ("<stdin>", Box::new(io::stdin()))
         } else {
-            (file, Box::new(File::open(file).map_err(|error| Failure::of_file(file, &error))?))
+            (file, Box::new(File::open(file).map_err(|error| Failure::for_file(file, &error))?))
         };
         let mut first = Vec::new();
-        raw.by_ref().take(2).read_to_end(&mut first).map_err(|error| Failure::of_file(name, &error))?;
+        raw.by_ref().take(2).read_to_end(&mut first).map_err(|error| Failure::for_file(name, &error))?;
         let is_packed = first == [0x1f, 0x8b];
         let whole = io::Cursor::new(first).chain(BufReader::with_capacity(PIECE, raw));
         let input: Box<dyn Read> =
@@ -65,7 +65,7 @@ impl Source {
             ErrorKind::InvalidData | ErrorKind::InvalidInput => {
                 format!("{}: the compressed data is damaged: {}", self.name, plain(error)).into()
             }
-            _ => Failure::of_file(&self.name, error),
+            _ => Failure::for_file(&self.name, error),
         }
     }
 }

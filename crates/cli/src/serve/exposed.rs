@@ -76,7 +76,7 @@ impl Exposed {
         };
         let left_out = [gauge(REASONS[0])?, gauge(REASONS[1])?];
         Ok(Exposed {
-            reader: Reader::of_live(wanted.places.clone(), wanted.pid),
+            reader: Reader::for_live(wanted.places.clone(), wanted.pid),
             wanted,
             registry: Arc::new(Mutex::new(registry)),
             processes: Processes::default(),

@@ -105,7 +105,7 @@ fn scrape(
     accept: &str,
 ) -> Result<Answer, String> {
     let mut place = exposed.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut exposed = place.take().map_or_else(make, Ok).map_err(|failure| failure.to_string())?;
+    let mut exposed = place.take().map_or_else(make, Ok).map_err(|failure| failure.text().to_owned())?;
     exposed.refresh();
     let answer = exposition(exposed.registry())(accept);
     *place = Some(exposed);
@@ -123,7 +123,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         file.write_all(bytes)?;
         Ok(file.persist(path)?)
     });
-    written.map(drop).map_err(|error| Failure::of_file(path.display(), &error))
+    written.map(drop).map_err(|error| Failure::for_file(path.display(), &error))
 }
 
 #[cfg(test)]

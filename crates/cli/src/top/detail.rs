@@ -7,7 +7,7 @@ use ratatui_core::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use super::row::Row;
-use super::screen::{FAINT, LINE, PLAIN, STRONG, change, log, put, rate, value, values_of};
+use super::screen::{FAINT, LINE, PLAIN, STRONG, change, draw_text, log, rate, value, values_of};
 use super::state::State;
 use super::watch::Watch;
 use crate::show::RANKS;
@@ -29,23 +29,23 @@ pub(crate) fn draw(
     watch: &Watch,
 ) {
     let state_text = if row.is_live { "" } else { ", ended" };
-    put(buffer, area, 0, &row.title, STRONG);
+    draw_text(buffer, area, 0, &row.title, STRONG);
     let values: Vec<String> =
         RANKS.iter().zip(values_of(row)).map(|((_, name), text)| format!("{name} {text}")).collect();
     let text = format!("{}  {}", rate(row.last.per_second), values.join("  "));
-    put(buffer, area, 1, &text, PLAIN);
+    draw_text(buffer, area, 1, &text, PLAIN);
     let mut beside = format!("process {}{state_text}  {} in all", row.pid, count(row.total, true));
     for (number, what) in [(row.last.out_of_range, "out of range"), (row.last.lost, "lost")] {
         if number > 0 {
             beside += &format!("  {} {what}", count(number, true));
         }
     }
-    put(buffer, area, 2, &beside, FAINT);
+    draw_text(buffer, area, 2, &beside, FAINT);
     if row.has_mark() {
         let (text, style) = change(row, state.quantile);
         let at = Rect { x: area.x + (beside.width() as u16 + 2).min(area.width - 1), ..area };
         let at = Rect { width: area.right().saturating_sub(at.x), ..at };
-        put(buffer, at, 2, &format!("p{} since the mark: {text}", state.quantile * 100.0), style);
+        draw_text(buffer, at, 2, &format!("p{} since the mark: {text}", state.quantile * 100.0), style);
     }
     let left = area.height.saturating_sub(3);
     let curve_height = left / 2;
@@ -68,7 +68,7 @@ fn inside(area: Rect) -> Option<Rect> {
 /// Percentiles from left to right, with equal space per nine; values upward, logarithmic.
 fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapshot>) {
     let Some(picture) = inside(area) else { return };
-    put(buffer, area, 0, "value at percentile   ● last interval   · since start", STRONG);
+    draw_text(buffer, area, 0, "value at percentile   ● last interval   · since start", STRONG);
     let width = usize::from(picture.width).min(MOST_POINTS);
     let ranks: Vec<f64> =
         (0..width).map(|x| 100.0 * (1.0 - 10f64.powf(-NINES * x as f64 / (width - 1) as f64))).collect();
@@ -80,7 +80,7 @@ fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapsho
     let (now, all) = (values(row.snapshot.as_deref()), values(whole));
     let seen = || now.iter().chain(&all).flatten().copied();
     let (Some(low), Some(high)) = (seen().min(), seen().max()) else {
-        put(buffer, area, 1, "  nothing was recorded", FAINT);
+        draw_text(buffer, area, 1, "  nothing was recorded", FAINT);
         return;
     };
     let span = (log(high) - log(low)).max(0.1);
@@ -89,7 +89,7 @@ fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapsho
         |value: u64| ((1.0 - (log(value) - log(low)) / span) * last).round().clamp(0.0, last) as u16;
     for (values, mark, style) in [(&all, "·", FAINT), (&now, "●", LINE)] {
         for (x, &value) in values.iter().flatten().enumerate() {
-            put_at(buffer, picture, x as u16, line_of(value), mark, style);
+            draw_at(buffer, picture, x as u16, line_of(value), mark, style);
         }
     }
     for (line, value_there) in [(0, high), (picture.height - 1, low)] {
@@ -98,7 +98,7 @@ fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapsho
     for (nines, name) in [(0.0, "0"), (0.25, "90"), (0.5, "99"), (0.75, "99.9"), (1.0, "99.99")] {
         let at = (nines * (width - 1) as f64) as u16;
         let at = at.min(picture.width.saturating_sub(name.len() as u16));
-        put_at(buffer, Rect { height: area.height, ..picture }, at, picture.height, name, FAINT);
+        draw_at(buffer, Rect { height: area.height, ..picture }, at, picture.height, name, FAINT);
     }
 }
 
@@ -108,12 +108,12 @@ fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch) {
     let columns = row.coarse.len().min(picture.width.into());
     let shown = || row.coarse.iter().rev().take(columns);
     let length = columns as f64 * watch.interval.as_secs_f64();
-    put(buffer, area, 0, &format!("the last {length:.0} s, now at the right"), STRONG);
+    draw_text(buffer, area, 0, &format!("the last {length:.0} s, now at the right"), STRONG);
     let buckets = || shown().flat_map(|column| column.recorded_buckets());
     let (Some(first), Some(last)) =
         (buckets().min_by_key(|bucket| bucket.lower), buckets().max_by_key(|bucket| bucket.lower))
     else {
-        put(buffer, area, 1, "  nothing was recorded", FAINT);
+        draw_text(buffer, area, 1, "  nothing was recorded", FAINT);
         return;
     };
     // Each line combines as many buckets as needed.
@@ -130,7 +130,7 @@ fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch) {
         }
         let x = picture.width - 1 - back as u16;
         for (line, shade) in (0..lines).rev().zip(shades) {
-            put_at(buffer, picture, x, line, SHADES[shade], LINE);
+            draw_at(buffer, picture, x, line, SHADES[shade], LINE);
         }
     }
     margin(buffer, picture, 0, &value(last.lower, &row.entry.unit));
@@ -141,11 +141,18 @@ fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch) {
 
 fn margin(buffer: &mut Buffer, picture: Rect, line: u16, text: &str) {
     let area = Rect { x: picture.x - MARGIN, width: MARGIN - 1, ..picture };
-    put(buffer, area, line, &format!("{text:>width$}", width = usize::from(MARGIN) - 1), FAINT);
+    draw_text(buffer, area, line, &format!("{text:>width$}", width = usize::from(MARGIN) - 1), FAINT);
 }
 
-fn put_at(buffer: &mut Buffer, area: Rect, x: u16, line: u16, text: &str, style: ratatui_core::style::Style) {
+fn draw_at(
+    buffer: &mut Buffer,
+    area: Rect,
+    x: u16,
+    line: u16,
+    text: &str,
+    style: ratatui_core::style::Style,
+) {
     if x < area.width {
-        put(buffer, Rect { x: area.x + x, width: area.width - x, ..area }, line, text, style);
+        draw_text(buffer, Rect { x: area.x + x, width: area.width - x, ..area }, line, text, style);
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn draw(buffer: &mut Buffer, watch: &mut Watch, state: &mut State, ha
 fn draw_colored(buffer: &mut Buffer, watch: &mut Watch, state: &mut State) {
     let area = buffer.area;
     if area.width < 20 || area.height < 4 {
-        put(buffer, area, 0, "too small", PLAIN);
+        draw_text(buffer, area, 0, "too small", PLAIN);
         return;
     }
     let shown = state.visible_rows(&watch.rows);
@@ -97,7 +97,7 @@ fn draw_colored(buffer: &mut Buffer, watch: &mut Watch, state: &mut State) {
     let inside = Rect { y: area.y + 1, height: area.height - 2, ..area };
     if state.is_help {
         for (line, text) in (0..inside.height).zip(HELP.lines()) {
-            put(buffer, inside, line, text, PLAIN);
+            draw_text(buffer, inside, line, text, PLAIN);
         }
     } else if state.is_open {
         if let Some(number) = state.selected {
@@ -155,7 +155,7 @@ fn bar_of(watch: &Watch, state: &State, shown: usize) -> String {
 
 fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown: &[u64]) {
     if watch.rows.is_empty() {
-        put(buffer, area, 1, "  no program publishes here yet; new ones appear", PLAIN);
+        draw_text(buffer, area, 1, "  no program publishes here yet; new ones appear", PLAIN);
         return;
     }
     let is_marked = watch.rows.values().any(Row::has_mark);
@@ -264,7 +264,7 @@ fn change_text(found: &Comparison) -> String {
 }
 
 /// Writes text on a line of an area, cut off at its end.
-pub(crate) fn put(buffer: &mut Buffer, area: Rect, line: u16, text: &str, style: Style) {
+pub(crate) fn draw_text(buffer: &mut Buffer, area: Rect, line: u16, text: &str, style: Style) {
     if line < area.height {
         buffer.set_stringn(area.x, area.y + line, text, area.width.into(), style);
     }
@@ -275,7 +275,7 @@ fn fill(buffer: &mut Buffer, area: Rect, line: u16, text: &str, style: Style) {
     if line < area.height {
         buffer.set_style(Rect { x: area.x, y: area.y + line, width: area.width, height: 1 }, style);
     }
-    put(buffer, area, line, text, style);
+    draw_text(buffer, area, line, text, style);
 }
 
 /// Values at the ranks, for other tables of a row.

@@ -124,7 +124,7 @@ fn stop() -> io::Result<()> {
 }
 
 fn lost(error: io::Error) -> Failure {
-    Failure::of_file("the terminal", &error)
+    Failure::for_file("the terminal", &error)
 }
 
 pub(crate) fn run(watch: &mut Watch) -> Result<(), Failure> {
@@ -141,12 +141,12 @@ pub(crate) fn run(watch: &mut Watch) -> Result<(), Failure> {
         .spawn(move || guard(&signals, &theirs))
         .map_err(lost)?;
     let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).map_err(lost)?;
-    let told = follow(watch, &mut state, &mut log, &mut terminal, &asked, has_colors);
+    let done = follow(watch, &mut state, &mut log, &mut terminal, &asked, has_colors);
     drop(raw);
     if let Some(log) = log {
         let _ = writeln!(stdout(), "{}", log.about());
     }
-    told
+    done
 }
 
 fn follow(
@@ -181,7 +181,7 @@ fn follow(
             if !state.is_paused {
                 watch.read();
                 if let Some(Err(failure)) = log.as_mut().map(|log| log.write(watch)) {
-                    (*log, state.message) = (None, format!("no longer recorded: {failure}"));
+                    (*log, state.message) = (None, format!("no longer recorded: {}", failure.text()));
                 }
                 is_changed = true;
                 continue;
@@ -262,7 +262,7 @@ fn record_or_end(log: &mut Option<Log>) -> String {
                 *log = Some(started);
                 message
             }
-            Err(failure) => format!("not recorded: {failure}"),
+            Err(failure) => format!("not recorded: {}", failure.text()),
         },
     }
 }

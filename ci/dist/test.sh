@@ -27,7 +27,7 @@ out=target/dist
 if [ "${1:-}" = --in ]; then out=$2 && shift 2; fi
 out=$(realpath -m "$out")
 [ $# -gt 0 ] || set -- gnu aarch64 musl nuget pypi crates clean pythons
-target=$(realpath -m "${CARGO_TARGET_DIR:-target}")/crates
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 abi=$(ci/tools/abi-version.sh)
 name=picollo-$version-linux-x86_64
@@ -261,8 +261,8 @@ auditwheel() { "$tools/bin/auditwheel" show "$2" | tee /dev/stderr | tr '\n' ' '
 # What a release runs, without the upload, which keeps no packages. Crates that are not for users have `publish = false`.
 build_from_packages() (
     # Cargo takes sources and builds of an earlier run for those of now, because the version is the same.
-    cd "$root" && rm -rf "$target"/{package/picollo*,debug/{.fingerprint,build,deps}/*picollo*} "${CARGO_HOME:-$HOME/.cargo}"/registry/{cache,src}/-*/picollo-*
-    export CARGO_TARGET_DIR=$target
+    cd "$root" && rm -rf "$target"/package/picollo* "${CARGO_HOME:-$HOME/.cargo}"/registry/{cache,src}/-*/picollo-*
+    for build in $(grep -lsF /registry/src/- "$target"/debug/deps/picollo*.d | sed 's/.*-//; s/\.d$//'); do rm -rf "$target"/debug/.fingerprint/*-"$build"; done
     names=$(cargo metadata --quiet --no-deps --format-version 1 |
         python3 -c 'import json, sys; print(*("-p" + each["name"] for each in json.load(sys.stdin)["packages"] if each["publish"] is None))') &&
         cargo publish --workspace --dry-run --locked --allow-dirty --quiet && cargo package --no-verify --locked --allow-dirty --quiet $names

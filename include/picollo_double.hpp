@@ -56,7 +56,7 @@ private:
 inline std::ostream &operator<<(std::ostream &out, const double_summary &value)
 {
     const picollo_double_summary all = value.native();
-    return detail::print(out, picollo_double_summary_format, &all, "", PICOLLO_TEXT_HUMAN);
+    return detail::print(out, picollo_double_summary_format, &all, "", std::uint32_t{PICOLLO_TEXT_HUMAN});
 }
 
 /** Counts of doubles in one interval. Holds no reference to the histogram that they were taken from. */
@@ -81,7 +81,7 @@ public:
 
     outcome<double> quantile(double which) const
     {
-        return detail::answer<double>(picollo_double_snapshot_quantiles, native(), &which, 1);
+        return detail::answer<double>(picollo_double_snapshot_quantiles, native(), &which, std::size_t{1});
     }
     outcome<void> quantiles(span<const double> which, span<double> values) const
     {

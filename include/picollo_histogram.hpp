@@ -227,14 +227,15 @@ public:
      * with status::unsupported. */
     outcome<picollo::recorder> recorder()
     {
-        return detail::answer<picollo::recorder, picollo_recorder>(picollo_histogram_recorder, native(), PICOLLO_INLINE_VERSION);
+        return detail::answer<picollo::recorder, picollo_recorder>(picollo_histogram_recorder, native(),
+                                                                    std::uint32_t{PICOLLO_INLINE_VERSION});
     }
 
     /** Only for dense histograms of the default mode with 64-bit counters. Others fail with status::unsupported. */
     outcome<picollo::atomic_recorder> atomic_recorder()
     {
         return detail::answer<picollo::atomic_recorder, picollo_atomic_recorder>(picollo_histogram_atomic_recorder, native(),
-                                                                                 PICOLLO_INLINE_VERSION);
+                                                                                 std::uint32_t{PICOLLO_INLINE_VERSION});
     }
 
     outcome<picollo_merged> add(const picollo::snapshot &other, placement how = placement::midpoint)

@@ -40,8 +40,8 @@ public:
 /** The density on one line, up to P99.9, of at most 240 characters, in ASCII or Unicode's blocks. Allocates. */
 inline outcome<std::string> sparkline(const snapshot &counts, std::uint32_t columns = 40, bool ascii = false)
 {
-    return detail::written(picollo_snapshot_format_chart, counts.native(), PICOLLO_PICTURE_SPARKLINE, nullptr, nullptr,
-                           columns, 0, ascii);
+    return detail::written(picollo_snapshot_format_chart, counts.native(), std::uint32_t{PICOLLO_PICTURE_SPARKLINE}, nullptr, nullptr,
+                           columns, 0u, ascii);
 }
 
 /** A chart for a terminal, with axes and labels. With a unit such as "ns" the labels are times. Allocates. */

@@ -195,7 +195,7 @@ public:
     /** The counts of the last update as OpenMetrics text. Allocates. */
     outcome<std::string> text() const
     {
-        return detail::written(picollo_registry_encode, native(), PICOLLO_EXPOSITION_OPENMETRICS);
+        return detail::written(picollo_registry_encode, native(), std::uint32_t{PICOLLO_EXPOSITION_OPENMETRICS});
     }
 
     /** The counts of the last update in a format, which may be binary. Allocates. */

@@ -75,7 +75,7 @@ public:
 
     outcome<picollo::percentile> percentile(double rank, value_selection which = value_selection::midpoint) const
     {
-        return detail::answer<picollo::percentile>(picollo_snapshot_percentiles, native(), &rank, 1,
+        return detail::answer<picollo::percentile>(picollo_snapshot_percentiles, native(), &rank, std::size_t{1},
                                                    static_cast<std::uint32_t>(which));
     }
 
@@ -126,7 +126,7 @@ public:
     /** The value at a rank of 0 to 100: picollo::percentile without its bucket. */
     outcome<std::uint64_t> value_at(double rank, value_selection which = value_selection::midpoint) const
     {
-        return detail::answer<std::uint64_t>(picollo_snapshot_percentile_values, native(), &rank, 1,
+        return detail::answer<std::uint64_t>(picollo_snapshot_percentile_values, native(), &rank, std::size_t{1},
                                              static_cast<std::uint32_t>(which));
     }
     /** Mean and population standard deviation of the buckets' midpoints; NaN if nothing was recorded. Each costs a summary. */

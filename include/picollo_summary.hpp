@@ -144,7 +144,7 @@ public:
     void print(std::ostream &out, const std::string &title = "", const std::string &unit = "") const
     {
         const picollo_summary all = native();
-        detail::print(out, picollo_summary_format, &all, titled(title, unit).c_str(), PICOLLO_TEXT_HUMAN) << '\n';
+        detail::print(out, picollo_summary_format, &all, titled(title, unit).c_str(), std::uint32_t{PICOLLO_TEXT_HUMAN}) << '\n';
     }
 
     /** How `after` differs from this summary, as text. */
@@ -188,7 +188,7 @@ inline outcome<summary> summarized(picollo_status (*call)(const Handle *, std::u
 inline std::ostream &operator<<(std::ostream &out, const summary &value)
 {
     const picollo_summary all = value.native();
-    return detail::print(out, picollo_summary_format, &all, "", PICOLLO_TEXT_HUMAN);
+    return detail::print(out, picollo_summary_format, &all, "", std::uint32_t{PICOLLO_TEXT_HUMAN});
 }
 
 } } // namespace picollo

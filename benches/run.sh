@@ -16,11 +16,7 @@ fi
 cargo build --release --quiet -p picollo-benches --bin side_by_side
 "${CARGO_TARGET_DIR:-target}/release/side_by_side" | tee "$out/results.md"
 
-venv=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/bench-venv
-if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import matplotlib' 2>/dev/null; then
-    python3 -m venv "$venv" && "$venv/bin/pip" install --quiet matplotlib || true
-fi
-if "$venv/bin/python" benches/plot.py "$out/results.md" "$out/results.svg"; then
+if "$(ci/tools/venv.sh bench matplotlib)/bin/python" benches/plot.py "$out/results.md" "$out/results.svg"; then
     printf '\n%s\n' "$out/results.md" "$out/results.svg"
 else
     echo "SKIPPED: no plot, matplotlib is not to be had"

@@ -17,8 +17,6 @@ meters=adapters/meter-listener
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet
 runtime=$cache/runtime-8.0.4
 roslyn=$cache/roslyn-4.8
-python_tag=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-venv=$cache/pythonnet-3.0.5-python$python_tag
 
 fail() {
     echo "$*" >&2
@@ -55,12 +53,7 @@ fetch() {
             package/dist/generator/Microsoft.CodeAnalysis.dll package/dist/generator/Microsoft.CodeAnalysis.CSharp.dll
         mv "$work/roslyn" "$roslyn"
     fi
-    if [ ! -x "$venv/bin/python" ]; then
-        python3 -m venv "$work/venv"
-        "$work/venv/bin/pip" --disable-pip-version-check install -q pythonnet==3.0.5 \
-            || fail "pythonnet could not be fetched from PyPI: is there a network?"
-        mv "$work/venv" "$venv"
-    fi
+    venv=$(ci/tools/venv.sh pythonnet pythonnet==3.0.5) || fail "pythonnet could not be fetched from PyPI: is there a network?"
 }
 
 # The sources of a directory, joined for compile.py.

@@ -15,17 +15,8 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     echo "SKIPPED the engines: their pinned versions need Python 3.11, and $python is older"
     exit 0
 fi
-requirements=adapters/engines/requirements.txt
-key=$("$python" -c 'import sys, sysconfig; print(sys.implementation.cache_tag, sysconfig.get_platform(), sep="-")')
-venv=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/engines/$key-$(sha256sum "$requirements" | cut -c 1-12)
-if [ ! -e "$venv/complete" ]; then
-    echo "Setting up Dask and Spark in $venv" >&2
-    rm -rf "$venv"
-    "$python" -m venv "$venv" || { echo "no venv: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh tests installs it" >&2; exit 1; }
-    # PySpark is only available as a source package, with nothing to compile.
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --no-binary pyspark -r "$requirements"
-    touch "$venv/complete"
-fi
+# PySpark is only available as a source package, with nothing to compile.
+venv=$(PYTHON=$python ci/tools/venv.sh engines --only-binary :all: --no-binary pyspark -r adapters/engines/requirements.txt)
 
 java_version() { "$1" -version 2>&1 | sed -nE '1s/.*"([0-9]+).*/\1/p'; }
 examples="dask spark"

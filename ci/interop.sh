@@ -26,8 +26,6 @@ fail() {
 
 # A directory for each set of pinned versions.
 key() { cat "$@" | sha256sum | cut -c 1-12; }
-python_tag=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-venv=$cache/python$python_tag-$(key ci/interop/requirements.txt)
 modules=$cache/js-$(key ci/interop/package-lock.json)
 
 fetch() {
@@ -36,13 +34,7 @@ fetch() {
     work=$(mktemp -d "$cache/fetch.XXXXXX")
     # shellcheck disable=SC2064 # the directory of now
     trap "rm -rf '$work'" EXIT
-    if [ ! -e "$venv/complete" ]; then
-        rm -rf "$venv"
-        python3 -m venv "$venv" || fail "python3 has no venv: ci/setup.sh tests installs it"
-        "$venv/bin/pip" --disable-pip-version-check install -q --only-binary :all: -r ci/interop/requirements.txt \
-            || fail "hdrhistogram could not be fetched from PyPI: is there a network?"
-        touch "$venv/complete"
-    fi
+    venv=$(ci/tools/venv.sh interop --only-binary :all: -r ci/interop/requirements.txt) || fail "hdrhistogram could not be fetched from PyPI: is there a network?"
     if [ ! -d "$modules" ]; then
         command -v npm >/dev/null && command -v node >/dev/null || fail "node and npm are missing: install Node.js"
         cp ci/interop/package.json ci/interop/package-lock.json "$work/"

@@ -8,7 +8,6 @@ frameworks outside the tree, once. Ends with "services: N passed, N failed".
 
 import collections
 import concurrent.futures
-import hashlib
 import http.client
 import json
 import os
@@ -34,14 +33,9 @@ REQUESTS = 400
 
 
 def environment():
-    """An interpreter with the frameworks, for each set of them."""
-    key = hashlib.sha256(repr((PACKAGES, sys.version)).encode()).hexdigest()[:12]
-    venv = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "picollo/services" / key
-    if not (venv / "complete").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True)
-        subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", *PACKAGES], check=True)
-        (venv / "complete").touch()
-    return venv / "bin"
+    """The programs of an interpreter with the frameworks."""
+    place = subprocess.run(["ci/tools/venv.sh", "services", *PACKAGES], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return pathlib.Path(place.strip(), "bin")
 
 
 def built(program):

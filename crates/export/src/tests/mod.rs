@@ -194,18 +194,10 @@ fn default_bounds_below_a_unit_are_left_out() {
         registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[]).unwrap();
         registry.update(0).unwrap();
         let text = text(&registry);
-        let bounds: Vec<u64> = text
-            .lines()
-            .filter_map(|line| {
-                line.strip_prefix("x_bucket{le=\"")?
-                    .split('"')
-                    .next()?
-                    .parse::<f64>()
-                    .ok()
-                    .filter(|bound| bound.is_finite())
-            })
-            .map(|bound| bound as u64)
-            .collect();
+        let bound = |line: &str| line.strip_prefix("x_bucket{le=\"")?.split('"').next()?.parse().ok();
+        let bounds: Vec<f64> =
+            text.lines().filter_map(bound).filter(|bound: &f64| bound.is_finite()).collect();
+        let bounds: Vec<u64> = bounds.iter().map(|&bound| bound as u64).collect();
         assert_eq!(bounds, expected, "{unit}");
         assert_eq!(sample(&text, "x_bucket{le=\"255.0\"}"), 0.0);
         assert_eq!(sample(&text, "x_bucket{le=\"1023.0\"}"), 1.0);

@@ -324,7 +324,6 @@ pub fn compare_snapshots(a: &Snapshot, b: &Snapshot, options: &CompareOptions) -
     if (first.layout().scale(), first.layout().unit()) != (second.layout().scale(), second.layout().unit()) {
         flags |= COMPARISON_LAYOUTS_DIFFER;
     }
-    let ranks = ranks::ranks(first, second);
     let (count_a, count_b) = (first.exact_total() as f64, second.exact_total() as f64);
     Ok(Comparison {
         a,
@@ -341,15 +340,9 @@ pub fn compare_snapshots(a: &Snapshot, b: &Snapshot, options: &CompareOptions) -
             confidence,
             power,
         ),
-        mann_whitney_u: ranks.mann_whitney_u,
-        mann_whitney_z: ranks.mann_whitney_z,
-        mann_whitney_p: ranks.mann_whitney_p,
-        common_language: ranks.common_language,
-        cliffs_delta: ranks.cliffs_delta,
-        ks_distance: ranks.ks_distance,
-        ks_p: ranks.ks_p,
         cohens_d: cohens_d(count_a, first.moments(), count_b, second.moments()),
         verdict: verdict as u32,
         flags,
+        ..ranks::compare_ranks(first, second)
     })
 }

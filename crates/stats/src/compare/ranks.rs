@@ -3,21 +3,9 @@
 //! Observations in one bucket are ties. If the layouts differ, the buckets of a coarser one are compared, with the
 //! smaller blocks and the larger unit. The buckets of both nest in them, so both sides count as if recorded with it.
 
-use super::normal;
+use super::{Comparison, normal};
 use picollo_core::layouts::ValueSelection;
 use picollo_core::{Layout, Snapshot};
-
-/// The sums of a walk over the buckets of both, in ascending order.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Ranks {
-    pub mann_whitney_u: f64,
-    pub mann_whitney_z: f64,
-    pub mann_whitney_p: f64,
-    pub common_language: f64,
-    pub cliffs_delta: f64,
-    pub ks_distance: f64,
-    pub ks_p: f64,
-}
 
 /// Visits the counts of both for each nonempty bucket of the coarser layout, in ascending order.
 fn for_each_bucket(a: &Snapshot, b: &Snapshot, mut visit: impl FnMut(u128, u128)) {
@@ -61,7 +49,7 @@ fn for_each_bucket(a: &Snapshot, b: &Snapshot, mut visit: impl FnMut(u128, u128)
 /// Above this many observations their cube does not fit into 128 bits.
 const EXACT: u128 = 6_900_000_000_000;
 
-/// Computes the rank statistics. Both must have observations.
+/// Computes the rank statistics, and leaves the other fields empty. Both must have observations.
 ///
 /// - Mann-Whitney: H. B. Mann and D. R. Whitney, *On a test of whether one of two random variables is stochastically
 ///   larger than the other* (1947), the normal approximation with the correction for ties and for continuity, as in
@@ -73,7 +61,7 @@ const EXACT: u128 = 6_900_000_000_000;
 /// - Kolmogorov-Smirnov: N. Smirnov (1939), with Kolmogorov's limiting distribution. It is conservative for few
 ///   observations, and more so for values in buckets, inside of which the largest distance may lie: the true p is at
 ///   most the reported one.
-pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
+pub(super) fn compare_ranks(a: &Snapshot, b: &Snapshot) -> Comparison {
     // Pairs have at most 128 bits if totals have 64. Larger ones are counted in units of a power of two, which leaves
     // more digits than a double has.
     let largest = a.exact_total().max(b.exact_total());
@@ -131,7 +119,7 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
     // Not half of all pairs plus half the dominance: they cancel if U is small.
     let mann_whitney_u = greater as f64 + same as f64 / 2.0;
     let ks_distance = furthest as f64 / pairs;
-    Ranks {
+    Comparison {
         mann_whitney_u,
         mann_whitney_z: z,
         mann_whitney_p: p,
@@ -139,5 +127,6 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
         cliffs_delta,
         ks_distance,
         ks_p: normal::kolmogorov(libm::sqrt(pairs / size) * ks_distance),
+        ..Comparison::default()
     }
 }

@@ -2,56 +2,17 @@ use super::*;
 use crate::http::otlp::tests::collector;
 use crate::http::otlp::{Outcome, Pusher};
 use picollo_core::counters::Metric;
-use prost::Message;
 
-/// The fields of an `ExportMetricsServiceRequest` that these tests need.
-#[derive(Message)]
-struct Request {
-    #[prost(message, repeated, tag = "1")]
-    resources: Vec<Resource>,
-}
+#[allow(dead_code)]
+#[path = "../../../tests/expositions/message.rs"]
+mod message;
+use message::Message;
 
-#[derive(Message)]
-struct Resource {
-    #[prost(message, repeated, tag = "2")]
-    scopes: Vec<Scope>,
-}
-
-#[derive(Message)]
-struct Scope {
-    #[prost(message, repeated, tag = "2")]
-    metrics: Vec<One>,
-}
-
-#[derive(Message)]
-struct One {
-    #[prost(message, optional, tag = "7")]
-    sum: Option<Sum>,
-}
-
-#[derive(Message)]
-struct Sum {
-    #[prost(message, repeated, tag = "1")]
-    points: Vec<Number>,
-    #[prost(int32, tag = "2")]
-    temporality: i32,
-}
-
-#[derive(Clone, Copy, Message)]
-struct Number {
-    #[prost(fixed64, tag = "2")]
-    start: u64,
-    #[prost(fixed64, tag = "3")]
-    time: u64,
-    #[prost(sfixed64, tag = "6")]
-    value: i64,
-}
-
-/// The only point of the only metric, and the number of the temporality.
-fn point(request: &[u8]) -> (Number, i32) {
-    let mut request = Request::decode(request).unwrap();
-    let sum = request.resources.remove(0).scopes.remove(0).metrics.remove(0).sum.unwrap();
-    (sum.points[0], sum.temporality)
+/// The start, time and value of the only point of the only metric, and the number of the temporality.
+fn point(request: &[u8]) -> (u64, u64, u64, u64) {
+    let sum = Message::parse(request).message(1).message(2).message(2).message(7);
+    let point = sum.message(1);
+    (point.fixed(2), point.fixed(3), point.fixed(6), sum.uint(2))
 }
 
 /// A registry with a counter.
@@ -73,8 +34,8 @@ fn answers_and_cumulative_pushes_have_everything() {
         let text = String::from_utf8(answer.body).unwrap();
         assert!(text.contains(&format!("hits_total {count}\n")) && text.ends_with("# EOF\n"), "{text}");
         let request = export.encode(&Settings::default(), 10 * count).unwrap();
-        let (found, temporality) = point(&request);
-        assert_eq!((found.value as u64, temporality), (count, 2));
+        let (_, _, value, temporality) = point(&request);
+        assert_eq!((value, temporality), (count, 2));
         export.accepted();
     }
 }
@@ -112,8 +73,7 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         let result = to.post(&request);
         let (_, body) = requests.recv().unwrap();
         assert_eq!(body, request);
-        let (Number { value, start, time }, temporality) = point(&body);
-        let count = value as u64;
+        let (start, time, count, temporality) = point(&body);
         // Delta, by the number in the specification.
         assert_eq!(temporality, 1);
         assert_eq!((arrived + count, start, time), (hits.value(), end, 10 * (round + 1)), "{round}");
@@ -124,8 +84,8 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         }
     }
     let delta = Settings { temporality: Temporality::Delta, ..Settings::default() };
-    let (last, _) = point(&export.encode(&delta, 500).unwrap());
-    assert_eq!(arrived + last.value as u64, hits.value());
+    let (_, _, last, _) = point(&export.encode(&delta, 500).unwrap());
+    assert_eq!(arrived + last, hits.value());
 }
 
 /// While a collector is silent, scrapes are answered, and counting continues.

@@ -112,7 +112,7 @@ fn parsed(environment: &[(&str, &str)], specs: &[&str]) -> Vec<String> {
 }
 
 /// Codes that Intel and AMD publish, not codes from libpfm4: event, mask at 8, edge at 18, counter mask at 24; frontend
-/// in config1. `ci/interop/names.py` compares many more.
+/// in config1.
 fn codes_are_the_makers() {
     for (pmu, codes) in [
         (

@@ -1,6 +1,6 @@
 //! Codes of libpfm4 (4.13) that differ from Intel's own lists, as perf (Linux 6.1) has them. Both have 4,805 names;
-//! these are all that count something else. `ci/interop/names.py` compares them. A program cannot know which of the two
-//! is right, and what is unknown is not counted.
+//! these are all that count something else. A program cannot know which of the two is right, and what is unknown is not
+//! counted.
 
 /// What Intel's list has instead: the code, and the value that goes with it in `config1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -108,7 +108,7 @@ crates=$cargo'cargo install --quiet --debug --root installed picollo-cli && inst
     mkdir -p example/src && cp $EXAMPLES/main.rs example/src && cd example
     printf "[package]\nname = \"example\"\nedition = \"2024\"\n[dependencies]\npicollo = { version = \"0\", features = [\"perf\", \"text\"] }\n" >Cargo.toml
     cargo run --quiet | grep "1,000"'
-sources=$cargo'python3 -m venv build && build/bin/pip wheel --quiet --no-deps --no-index --find-links $EXAMPLES -w . $DIST/picollo-[0-9]*[0-9].tar.gz
+sdist=$cargo'python3 -m venv build && build/bin/pip wheel --quiet --no-deps --no-index --find-links $EXAMPLES -w . $DIST/picollo-[0-9]*[0-9].tar.gz
     WHEEL=$(ls picollo-*.whl);'$wheel
 
 # Glibc.
@@ -365,7 +365,7 @@ for part in "$@"; do
         check "auditwheel: musllinux_1_2" auditwheel musllinux_1_2_x86_64 "$out"/picollo-*musllinux*_x86_64.whl
         check "what builds the source distribution" "$tools/bin/pip" --disable-pip-version-check download -q --no-deps -d examples setuptools==80.9.0
         check "a registry of packages" has_registry
-        trial Python "picollo-$version.tar.gz" $system "pip wheel with Rust; pip in a venv" in_clean $system "$sources"
+        trial Python "picollo-$version.tar.gz" $system "pip wheel with Rust; pip in a venv" in_clean $system "$sdist"
         ;;
     crates)
         check "every crate builds from its package" build_from_packages

@@ -111,7 +111,6 @@ pub mod recorders {
     //! histogram's mode or the thread's shard.
 
     pub use crate::cells::cell::{Interlocked, ManyWriters, SingleWriter, WriteMode};
-    #[cfg(feature = "alloc")]
     pub use crate::handle::atomic_recorder::AtomicRecorder;
     pub use crate::handle::recorder::Recorder;
     pub use crate::handle::single_writer::Handle;

@@ -107,15 +107,21 @@ layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, wid
 #[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
     directory 16 + P);
+#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::exemplar::picollo_exemplars_options, 40, struct_size 0, flags 4, threshold 8, unit 16, slowest 20,
     threads 24, rate 28, controls 32, reserved 36);
+#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::exemplar::picollo_exemplar_context, 40, trace_id 0, span_id 16, words 24);
+#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::exemplar::picollo_exemplar, 200, value 0, wall_nanos 8, unix_nanos 16, window_nanos 24, cpu_nanos 32,
     run_delay_nanos 40, off_nanos 48, preempted_nanos 56, fault_nanos 64, excess_nanos 72, instructions 80, cycles 88,
     usual_ipc 96, reserved 104, context 112, cause 152, known 156, missing 160, label 164, thread 168, cpu 172,
     voluntary 176, involuntary 180, minor_faults 184, major_faults 188, throttled 192, is_slow 196);
+#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::exemplar::picollo_exemplar_interval, 72, begin_unix_nanos 0, end_unix_nanos 8, threshold 16,
     observations 24, slow 32, known 40, controls 48, excess_nanos 56, length 64);
+#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::exemplar::picollo_exemplar_share, 32, share 0, excess_nanos 8, observations 16, typical_nanos 24);
+#[cfg(all(feature = "std", target_os = "linux"))]
 layout!(crate::exemplar::picollo_exemplar_scope, 64 + 2 * P, start 0, due 8, checkpoint 16, number 24, reserved 32,
     thread 56, exemplars 56 + P, label 56 + 2 * P, is_control 60 + 2 * P);

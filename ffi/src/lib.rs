@@ -41,6 +41,7 @@ mod picollo;
 mod picture;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod segment;
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod why;
 
 // Modules of headers use each other without naming folders.
@@ -52,4 +53,5 @@ use log::*;
 use metrics::*;
 use perf::*;
 use picollo::*;
+#[cfg(all(feature = "std", target_os = "linux"))]
 use why::*;

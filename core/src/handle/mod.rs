@@ -1,6 +1,5 @@
 //! One counted pointer to a histogram of any kind, chosen at run time.
 
-#[cfg(feature = "alloc")]
 pub(crate) mod atomic_recorder;
 pub(crate) mod dispatch;
 pub(crate) mod options;

@@ -12,8 +12,6 @@
 
 // The sections in the order of the header. The blank lines keep rustfmt from sorting them.
 
-#[cfg_attr(not(feature = "std"), allow(dead_code))]
 pub mod exemplar;
 
-#[cfg(all(feature = "std", target_os = "linux"))]
 pub mod exemplars;

@@ -95,7 +95,7 @@ fn unsettled(mut decision: u64, ticks: Option<u64>) -> Option<u64> {
 /// `fence` does. (LFENCE serializes execution on Intel, and on AMD because Linux sets the MSR that makes it so.)
 ///
 /// For the compiler, the asm may touch memory: a read of time must stay where the source puts it, relative to other
-/// volatile accesses and to calls.
+/// volatile accesses and to calls. Inlined, it would take registers from its callers: six instructions more for a scope.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod counter {
     use core::arch::asm;
@@ -110,17 +110,17 @@ mod counter {
         }};
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn read() -> u64 {
         ticks!("rdtsc")
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn read_ordered() -> u64 {
         ticks!("lfence", "rdtsc", "lfence")
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn fence() {
         // SAFETY: the instruction changes neither registers nor memory.
         unsafe { asm!("lfence", options(nostack, preserves_flags)) };
@@ -140,17 +140,17 @@ mod counter {
         }};
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn read() -> u64 {
         register!("mrs {}, cntvct_el0")
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn read_ordered() -> u64 {
         register!("isb", "mrs {}, cntvct_el0", "isb")
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn fence() {
         // SAFETY: the instruction changes neither registers nor memory.
         unsafe { asm!("isb", options(nostack, preserves_flags)) };

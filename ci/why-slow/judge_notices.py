@@ -50,10 +50,10 @@ CHANGES: dict[str, Callable[[Lines], None]] = {
     "knows the cause of what was offered": lambda lines: put(exemplars(lines, "usleep", "offered"), "cause", lambda _: judge.WAITING),
     "says several: never wrong, never of use": lambda lines: put(exemplars(lines, "neighbours"), "cause", lambda _: judge.SEVERAL),
     "a tenth of the excess is unexplained": unexplained,
-    "a part is longer by 8 %": lambda lines: put(exemplars(lines, "ten times the work")[:1], "cpu", lambda cpu: cpu * 1.08),
+    "a part is longer by 8 %": lambda lines: put(exemplars(lines, "ten times the work"), "cpu", lambda cpu: cpu * 1.08),
     "keeps none of a kind": lambda lines: put(exemplars(lines, "first touch"), "exemplar", lambda _: None),
     "plants that did nothing": duds,
-    "a tenth too few page faults": lambda lines: put(exemplars(lines, "first touch")[:1], "minor_faults", lambda faults: faults * 0.9),
+    "a tenth too few page faults": lambda lines: put(exemplars(lines, "first touch"), "minor_faults", lambda faults: faults * 0.9),
     UNKNOWABLE: lambda lines: put(exemplars(lines, "usleep")[:1], "known", lambda known: known | sum(judge.WITHHELD.values())),
     "the shares of a cause are half as much again": lambda lines: put(share(lines, judge.QUEUE), "excess", lambda excess: excess * 3 // 2),
 }

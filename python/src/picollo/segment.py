@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import byref, c_uint64, c_void_p
-from typing import Any, Mapping, Optional, Tuple, Union
+from typing import Any, Mapping, Optional, Union
 
 from . import _structs as structs
 from ._arguments import MODES, checked_error, choice, u64
@@ -147,7 +147,7 @@ class Segment(Handle):
         :raises IncompatibleError: also if one is striped and the other is not.
         """
         metric = _options(name, help, unit, labels, divisor, True)
-        metric[0].flags |= structs.METRIC_STRIPED if striped else 0
+        metric.flags |= structs.METRIC_STRIPED if striped else 0
         return MetricCounter(self._entry(released.segment_counter, metric), 0)
 
     def retire(self, name: str, *, labels: Optional[Mapping[str, str]] = None) -> None:
@@ -157,13 +157,13 @@ class Segment(Handle):
 
         :raises InvalidArgumentError: if there is none with that name.
         """
-        metric, _ = _options(name, "", "", labels, 1.0, True)
+        metric = _options(name, "", "", labels, 1.0, True)
         error = structs.Error()
         check_detail(released.segment_retire(self._handle(), byref(metric), byref(error)), error)
 
-    def _entry(self, call: Any, metric: Tuple[structs.MetricOptions, str], *options: Any) -> c_void_p:
+    def _entry(self, call: Any, metric: structs.MetricOptions, *options: Any) -> c_void_p:
         pointer, error = c_void_p(), structs.Error()
-        check_detail(call(self._handle(), byref(metric[0]), *options, byref(pointer), byref(error)), error)
+        check_detail(call(self._handle(), byref(metric), *options, byref(pointer), byref(error)), error)
         return pointer
 
     @staticmethod

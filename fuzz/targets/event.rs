@@ -111,12 +111,8 @@ fuzz_target!(|text: &str| {
             // A name that was cut to its buffer is incomplete.
             if event.name().len() < 120 {
                 let again = Event::parse_among(&files, &names, event.name());
-                assert_eq!(
-                    again.as_ref().ok(),
-                    Some(&event),
-                    "{spec:?} is named {:?}: {again:?}",
-                    event.name()
-                );
+                let name = event.name();
+                assert_eq!(again.as_ref().ok(), Some(&event), "{spec:?} is named {name:?}: {again:?}");
             }
         }
         Err(error) => assert!(!error.message().is_empty()),

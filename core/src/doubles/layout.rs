@@ -201,10 +201,7 @@ mod tests {
                     }
                 }
                 let following = layout.place_of(next.unwrap());
-                assert_eq!(
-                    following.map(|place| place.row),
-                    if row + 1 < ROWS { Some(row + 1) } else { None }
-                );
+                assert_eq!(following.map(|place| place.row), Some(row + 1).filter(|&row| row < ROWS));
             }
         }
         assert_eq!(DoubleLayout::new(0.001).place_of(f64::MAX).unwrap().row, ROWS - 1);

@@ -31,8 +31,7 @@ use snapshot::check_quantiles;
 
 pub use layout::{DoubleBucket, DoubleLayout};
 pub use shared::SharedDoubleHistogram;
-pub use snapshot::DoubleEntry;
-pub use snapshot::{DoubleSnapshot, DoubleStatistics, QuantileRule};
+pub use snapshot::{DoubleEntry, DoubleSnapshot, DoubleStatistics, QuantileRule};
 pub use summary::{DoublePercentile, DoubleSummary};
 
 /// Options of a [`DoubleHistogram`]. Zero means the default everywhere.

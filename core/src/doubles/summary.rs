@@ -7,8 +7,7 @@ use crate::doubles::DoubleBucket;
 use crate::error::{Error, Result};
 use crate::format::number::Rounded;
 use crate::statistics::percentile::saturated;
-use crate::statistics::summary::{CountsInWords, write_short};
-use crate::statistics::summary::{SUMMARY_PERCENTILES, SUMMARY_RANKS};
+use crate::statistics::summary::{CountsInWords, SUMMARY_PERCENTILES, SUMMARY_RANKS, write_short};
 
 /// A percentile of doubles.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -531,15 +531,9 @@ mod tests {
     #[test]
     fn units_follow_from_the_fields() {
         for scale in [0, 1, 4, 7, 10, 14, 17, 19] {
-            for (min, max) in [
-                (0, 1),
-                (0, 2),
-                (3, 7),
-                (0, 1000),
-                (20_000, 3_600_000_000),
-                (1 << 40, 1 << 41),
-                (0, u64::MAX),
-            ] {
+            let small = [(0, 1), (0, 2), (3, 7), (0, 1000)];
+            let large = [(20_000, 3_600_000_000), (1 << 40, 1 << 41), (0, u64::MAX)];
+            for (min, max) in small.into_iter().chain(large) {
                 let without = Layout::with_scale(scale, min, max).unwrap();
                 let units: std::vec::Vec<Layout> =
                     (0..64).filter_map(|unit| without.with_unit(unit).ok()).collect();
@@ -548,10 +542,8 @@ mod tests {
                     let found =
                         Layout::from_parts(scale, min, max, layout.first_index(), layout.length() as u64);
                     assert_eq!(found, Ok(layout));
-                    assert!(
-                        layout.storage_index(max) == layout.length() as u64 - 1
-                            && layout.storage_index(min) == 0
-                    );
+                    let ends = [min, max].map(|value| layout.storage_index(value));
+                    assert_eq!(ends, [0, layout.length() as u64 - 1]);
                 }
                 let (first, length) = (without.first_index(), without.length() as u64);
                 assert!(Layout::from_parts(scale, min, max, first + 1, length).is_err());
@@ -561,10 +553,8 @@ mod tests {
         }
         assert!(Layout::from_parts(20, 0, 1, 0, 2).is_err());
         for unit in [62, 64, 128, u32::MAX] {
-            assert_eq!(
-                Layout::with_scale(0, 0, u64::MAX).unwrap().with_unit(unit),
-                Err(Error::InvalidArgument)
-            );
+            let layout = Layout::with_scale(0, 0, u64::MAX).unwrap();
+            assert_eq!(layout.with_unit(unit), Err(Error::InvalidArgument));
         }
     }
 

@@ -188,6 +188,7 @@ pub(crate) fn write_short<V: Display>(
 mod tests {
     use super::*;
     use crate::layout::layout::Layout;
+    use crate::snapshot::snapshot::Snapshot;
     use std::string::ToString;
 
     #[test]
@@ -195,36 +196,20 @@ mod tests {
         let layout = Layout::new(0.01, 0, u64::MAX);
         let bucket = Bucket { count: 1, ..layout.bucket_of(u64::MAX).unwrap() };
         let percentile = Percentile { rank: 99.999, value: u64::MAX, target_count: 1, bucket };
-        assert_eq!(
-            percentile.to_string(),
-            "P99.999=18,446,744,073,709,551,615 [3,775 / 3,775]: \
-             [18,302,628,885,633,695,744, 18,446,744,073,709,551,616) 1"
-        );
+        let expected = "P99.999=18,446,744,073,709,551,615 [3,775 / 3,775]: \
+             [18,302,628,885,633,695,744, 18,446,744,073,709,551,616) 1";
+        assert_eq!(percentile.to_string(), expected);
     }
 
     #[test]
     fn on_one_line() {
         let percentiles =
             SUMMARY_RANKS.map(|rank| Percentile { rank, value: 5_000, ..Percentile::default() });
-        let mut summary = Summary {
-            total_count: 92,
-            underflow_count: 0,
-            overflow_count: 1_000,
-            lost_count: 0,
-            mean: 1234.56,
-            stddev: 0.0,
-            relative_error: 0.01,
-            min_trackable: 0,
-            max_trackable: 10,
-            timestamp_unix_nanos: 0,
-            value_selection: 0,
-            flags: 0,
-            percentiles,
-        };
-        assert_eq!(
-            summary.to_string(),
-            "92 values, 1,000 above the range: P50 5,000, P90 5,000, max 5,000, mean 1,234.6"
-        );
+        let empty = Snapshot::boxed(Layout::new(0.01, 0, 10)).unwrap().summary(ValueSelection::Upper);
+        let mut summary =
+            Summary { total_count: 92, overflow_count: 1_000, mean: 1234.56, percentiles, ..empty };
+        let expected = "92 values, 1,000 above the range: P50 5,000, P90 5,000, max 5,000, mean 1,234.6";
+        assert_eq!(summary.to_string(), expected);
         summary.total_count = 0;
         assert_eq!(summary.to_string(), "no values, 1,000 above the range");
     }

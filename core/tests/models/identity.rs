@@ -38,11 +38,8 @@ fn histograms_on_the_stack_one_after_another() {
         assert_eq!(total(&mut monitor, &histogram, Since::PreviousUpdate), count);
         histogram.reset().unwrap();
         histogram.record_n(7, 1);
-        assert_eq!(
-            total(&mut since_reset, &histogram, Since::Reset),
-            1,
-            "after as many resets of another one"
-        );
+        // Another one was reset as often.
+        assert_eq!(total(&mut since_reset, &histogram, Since::Reset), 1);
     }
 }
 
@@ -121,9 +118,6 @@ fn statics_are_distinguished() {
     assert_eq!(total(&mut monitor, &FIRST, Since::PreviousUpdate), 10);
     assert_eq!(total(&mut monitor, &SECOND, Since::PreviousUpdate), 4);
     FIRST.record(7);
-    assert_eq!(
-        total(&mut monitor, &FIRST, Since::PreviousUpdate),
-        11,
-        "since the reset: another one was between"
-    );
+    // Since the reset, because another one was between.
+    assert_eq!(total(&mut monitor, &FIRST, Since::PreviousUpdate), 11);
 }

@@ -36,11 +36,8 @@ fn a_wrap_is_reported_as_lost() {
             assert_eq!(update(Since::PreviousUpdate), Counts::default(), "{value} {options:?}");
             histogram.record(value);
             let counts = update(Since::PreviousUpdate);
-            assert_eq!(
-                (counts.total + counts.underflow + counts.overflow, counts.lost),
-                (1, 0),
-                "{options:?}"
-            );
+            let recorded = counts.total + counts.underflow + counts.overflow;
+            assert_eq!((recorded, counts.lost), (1, 0), "{options:?}");
             histogram.reset().unwrap();
             assert_eq!(update(Since::Reset), Counts::default(), "{options:?}");
         }

@@ -37,10 +37,8 @@ fn ten_live_values_take_under_five_per_cent() {
                 assert!(share < if counter_bits == 64 { 0.05 } else { 0.1 });
                 if !no_live_reset {
                     sparse.reset().unwrap();
-                    assert!(
-                        (sparse.footprint() as f64) < 0.05 * dense.footprint() as f64,
-                        "with the baseline"
-                    );
+                    // With the baseline.
+                    assert!(20 * sparse.footprint() < dense.footprint());
                 }
             }
         }

@@ -7,9 +7,7 @@ use super::hdr::{Cookie, without_double_header};
 use super::sink::Sink;
 use super::{extent, native, text64, v2};
 use crate::DEFAULT_MAX_COUNTERS;
-use picollo_core::Layout;
-use picollo_core::Snapshot;
-use picollo_core::{Error, Result};
+use picollo_core::{Error, Layout, Result, Snapshot};
 
 /// An encoded snapshot in any known encoding, checked from beginning to end; only its counts remain to be copied.
 ///

@@ -13,9 +13,8 @@
 //! A histogram of doubles has its own cookie (`0c72124e`, `0c72124f` compressed), its digits in 4 bytes and the ratio
 //! of its range in 8. Then follows one of the encodings above, whose header has the factor for the values.
 
-use picollo_core::Layout;
 use picollo_core::seam::SCALES_OF_DIGITS as SCALES;
-use picollo_core::{Error, Result};
+use picollo_core::{Error, Layout, Result};
 
 /// Cookies with their word size masked out.
 const V2: u32 = 0x1c84_9303;

@@ -2,11 +2,8 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::Layout;
-use picollo_core::Snapshot;
-use picollo_core::seam::Decimal;
-use picollo_core::seam::SCALES_OF_DIGITS;
-use picollo_core::{Error, Result};
+use picollo_core::seam::{Decimal, SCALES_OF_DIGITS};
+use picollo_core::{Error, Layout, Result, Snapshot};
 
 /// Java's default number of rows in each half of the distance to 100 %.
 pub const DEFAULT_TICKS: u32 = 5;
@@ -197,10 +194,8 @@ mod tests {
         let golden = snapshot(3, 1000, &[(5, 5)]);
         let mut out = String::new();
         for (ticks, scale) in [(1, -1.0), (1, f64::NAN), (1, f64::INFINITY), (MAX_TICKS + 1, 1.0)] {
-            assert_eq!(
-                write_hgrm(&golden, &mut out, ticks, scale, HgrmFormat::Csv),
-                Err(Error::InvalidArgument)
-            );
+            let written = write_hgrm(&golden, &mut out, ticks, scale, HgrmFormat::Csv);
+            assert_eq!(written, Err(Error::InvalidArgument));
         }
         assert_eq!(out, "");
     }

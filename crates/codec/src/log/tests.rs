@@ -5,9 +5,7 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::*;
-use picollo_core::Error;
-use picollo_core::Layout;
-use picollo_core::Snapshot;
+use picollo_core::{Error, Layout, Snapshot};
 
 const HISTOGRAM: &str = "HISTFAAAADN4nJNpmSzMwMAgxAABzFCaEURcm7yEwf4DRICJiZGFlWk//wnG1QJMTJv/MjIBAMP3CLI=";
 
@@ -21,15 +19,12 @@ fn snapshot(value: u64) -> Box<Snapshot> {
 /// Reads a log in which every `H` stands for a histogram.
 fn read(log: &str) -> Vec<picollo_core::Result<(f64, f64, Option<String>)>> {
     let log = log.replace('H', HISTOGRAM);
-    let mut intervals = Vec::new();
-    for interval in Reader::new(log.as_bytes()) {
-        intervals.push(interval.map(|interval| {
-            assert_eq!(interval.histogram, HISTOGRAM.as_bytes());
-            assert_eq!(interval.decode(0).unwrap().counts().total, 108);
-            (interval.start_seconds, interval.length_seconds, interval.tag.map(String::from))
-        }));
-    }
-    intervals
+    let parts = |interval: Interval| {
+        assert_eq!(interval.histogram, HISTOGRAM.as_bytes());
+        assert_eq!(interval.decode(0).unwrap().counts().total, 108);
+        (interval.start_seconds, interval.length_seconds, interval.tag.map(String::from))
+    };
+    Reader::new(log.as_bytes()).map(|interval| interval.map(parts)).collect()
 }
 
 fn times(log: &str) -> Vec<f64> {
@@ -48,17 +43,15 @@ fn what_is_written() {
     write_interval(&mut log, &snapshot(2_768_895), 0.127, 1.007, Some("A")).unwrap();
     write_interval(&mut log, &snapshot(0), 1.134, 0.9995, None).unwrap();
     let lines: Vec<_> = log.lines().collect();
-    assert_eq!(
-        lines[..6],
-        [
-            "#[Histogram log format version 1.3]",
-            "#[made by a test]",
-            "#[on two lines]",
-            "#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]",
-            "#[BaseTime: 1441812279.000 (seconds since epoch)]",
-            "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"",
-        ]
-    );
+    let expected = [
+        "#[Histogram log format version 1.3]",
+        "#[made by a test]",
+        "#[on two lines]",
+        "#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]",
+        "#[BaseTime: 1441812279.000 (seconds since epoch)]",
+        "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"",
+    ];
+    assert_eq!(lines[..6], expected);
     assert!(lines[6].starts_with("Tag=A,0.127,1.007,2.769,HISTFAAA"));
     assert!(lines[7].starts_with("1.134,1.000,0.000,HISTFAAA"));
     assert_eq!(lines.len(), 8);
@@ -109,22 +102,23 @@ fn an_empty_header_and_what_cannot_be_written() {
 
 #[test]
 fn times_are_relative_or_absolute() {
-    assert_eq!(
-        times("#[StartTime: 1441812279.5 (s)]\n#[BaseTime: 1441812000.25 (s)]\n1.5,1,1,H"),
-        [1_441_812_001.75]
-    );
-    assert_eq!(
-        times("#[StartTime: 1441812279.5 (s)]\n1.5,1,1,H\n2.5,1,1,H"),
-        [1_441_812_281.0, 1_441_812_282.0]
-    );
-    assert_eq!(times("#[StartTime: 1441812279.5 (s)]\n1441812280,1,1,H"), [1_441_812_280.0]);
-    // The timestamp is less than a year earlier.
-    assert_eq!(times("#[StartTime: 1441812279.5 (s)]\n1441812000,1,1,H"), [1_441_812_000.0]);
-    // It is more than a year earlier, so the timestamps are relative, whatever follows.
-    assert_eq!(times("#[StartTime: 100000000 (s)]\n68463999,1,1,H\n1,1,1,H"), [168_463_999.0, 100_000_001.0]);
-    assert_eq!(times("#[StartTime: 100000000 (s)]\n68464000,1,1,H\n1,1,1,H"), [68_464_000.0, 1.0]);
-    // Without a start time, the first timestamp counts.
-    assert_eq!(times("5.5,1,1,H\n6.5,1,1,H"), [5.5, 6.5]);
+    for (log, expected) in [
+        (
+            "#[StartTime: 1441812279.5 (s)]\n#[BaseTime: 1441812000.25 (s)]\n1.5,1,1,H",
+            &[1_441_812_001.75][..],
+        ),
+        ("#[StartTime: 1441812279.5 (s)]\n1.5,1,1,H\n2.5,1,1,H", &[1_441_812_281.0, 1_441_812_282.0]),
+        ("#[StartTime: 1441812279.5 (s)]\n1441812280,1,1,H", &[1_441_812_280.0]),
+        // The timestamp is less than a year earlier.
+        ("#[StartTime: 1441812279.5 (s)]\n1441812000,1,1,H", &[1_441_812_000.0]),
+        // It is more than a year earlier, so the timestamps are relative, whatever follows.
+        ("#[StartTime: 100000000 (s)]\n68463999,1,1,H\n1,1,1,H", &[168_463_999.0, 100_000_001.0]),
+        ("#[StartTime: 100000000 (s)]\n68464000,1,1,H\n1,1,1,H", &[68_464_000.0, 1.0]),
+        // Without a start time, the first timestamp counts.
+        ("5.5,1,1,H\n6.5,1,1,H", &[5.5, 6.5]),
+    ] {
+        assert_eq!(times(log), expected, "{log}");
+    }
     let mut reader = Reader::new(b"5.5,1,1,H\n");
     assert!(reader.start_seconds().is_none());
     reader.next();
@@ -207,19 +201,14 @@ fn what_other_implementations_write() {
     assert_eq!(read("5\u{66b}5,1,1\u{66b}0,H"), one(5.5, 1.0));
     assert_eq!(read("\u{2212}5.5,1,1,H"), one(-5.5, 1.0));
     assert_eq!(read("\u{200e}-5.5,\u{61c}1,1,H"), one(-5.5, 1.0));
-    assert_eq!(
-        times("#[StartTime: 1441812279,474 (seconds since epoch)]\n0,127,1,007,2,769,H"),
-        [1_441_812_279.601]
-    );
+    let log = "#[StartTime: 1441812279,474 (seconds since epoch)]\n0,127,1,007,2,769,H";
+    assert_eq!(times(log), [1_441_812_279.601]);
     assert_eq!(times("#[BaseTime: 10,5 (seconds since epoch)]\n5,1,1,H"), [15.5]);
     // C writes the end where others write the length.
     assert_eq!(read("1441812279.5,1441812281.75,5000,H"), one(1_441_812_279.5, 2.25));
     assert_eq!(read("1441812279.5,1441812279.5,0,H"), one(1_441_812_279.5, 0.0));
-    assert_eq!(
-        read("1441812279.5,1441812279.25,0,H"),
-        one(1_441_812_279.5, 1_441_812_279.25),
-        "a length, if a strange one"
-    );
+    let strange = one(1_441_812_279.5, 1_441_812_279.25);
+    assert_eq!(read("1441812279.5,1441812279.25,0,H"), strange, "a length");
     assert_eq!(read("5,7,1,H"), one(5.0, 7.0), "no absolute time");
     assert_eq!(read("#[BaseTime: 1441812279 (s)]\n5,7,1,H"), one(1_441_812_284.0, 7.0));
     // Java writes this if no time was set.
@@ -271,11 +260,8 @@ fn what_is_not_there_yet() {
             let log = [&log[..first], &line[..cut]].concat();
             let mut reader = Reader::new(log.as_bytes());
             assert!(reader.next().unwrap().is_ok());
-            assert_eq!(
-                (reader.next(), reader.position(), reader.start_seconds()),
-                (None, first, Some(5.0)),
-                "{log:?}"
-            );
+            assert_eq!((reader.next(), reader.position()), (None, first), "{log:?}");
+            assert_eq!(reader.start_seconds(), Some(5.0), "{log:?}");
         }
     }
     // With a line end, it is an error.

@@ -4,9 +4,8 @@ use core::fmt::Write;
 
 use crate::hgrm::Fixed;
 use crate::{Codec, Encoding};
-use picollo_core::Snapshot;
 use picollo_core::seam::Date;
-use picollo_core::{Error, Result};
+use picollo_core::{Error, Result, Snapshot};
 
 /// The third field is in millions: milliseconds if values are nanoseconds.
 const MAX_UNIT: f64 = 1e6;

@@ -32,6 +32,11 @@ pub(crate) fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
     snapshot
 }
 
+/// Returns why data cannot be decoded, if it cannot.
+fn error(bytes: &[u8]) -> Option<Error> {
+    Snapshot::decode(bytes, 0).err()
+}
+
 /// Counts by bucket.
 fn counts(snapshot: &Snapshot) -> Vec<(u64, u64, u64)> {
     snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.upper, bucket.count)).collect()
@@ -90,15 +95,16 @@ fn an_empty_histogram() {
 
 /// A V2 encoding with its own settings.
 fn v2(digits: u32, lowest: u64, highest: u64, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = hdr::V2_COOKIE.to_be_bytes().to_vec();
-    bytes.extend((payload.len() as u32).to_be_bytes());
-    bytes.extend([0xff; 4]); // an offset, which is ignored
-    bytes.extend(digits.to_be_bytes());
-    bytes.extend(lowest.to_be_bytes());
-    bytes.extend(highest.to_be_bytes());
-    bytes.extend(1000.0f64.to_be_bytes());
-    bytes.extend(payload);
-    bytes
+    let offset = u32::MAX; // ignored
+    let words = [hdr::V2_COOKIE, payload.len() as u32, offset, digits].map(u32::to_be_bytes);
+    let settings = [lowest, highest, 1000f64.to_bits()].map(u64::to_be_bytes);
+    [words.as_flattened(), settings.as_flattened(), payload].concat()
+}
+
+/// A V0 encoding: the lowest and highest value and the total count are its settings.
+fn v0(cookie: u32, digits: u32, settings: [u64; 3], payload: &[u8]) -> Vec<u8> {
+    let words = [cookie, digits].map(u32::to_be_bytes);
+    [words.as_flattened(), settings.map(u64::to_be_bytes).as_flattened(), payload].concat()
 }
 
 #[test]
@@ -128,13 +134,8 @@ fn units_scale_values_up() {
     assert_eq!(decoder.value_ratio(), 1000.0);
     let decoded = decoder.boxed().unwrap();
     let unit = 1024;
-    let expected = [
-        (0, unit - 1, 1),
-        (unit, 2 * unit - 1, 1),
-        (2047 * unit, 2048 * unit - 1, 1),
-        (2048 * unit, 2050 * unit - 1, 1),
-    ];
-    assert_eq!(counts(&decoded), expected);
+    let expected = [(0, 1), (1, 2), (2047, 2048), (2048, 2050)];
+    assert_eq!(counts(&decoded), expected.map(|(lower, upper)| (lower * unit, upper * unit - 1, 1)));
     assert_eq!(decoded.layout().unit(), 10);
     assert_eq!(decoded.layout().max_trackable(), 1 << 40);
 }
@@ -165,7 +166,7 @@ fn counts_above_the_highest_trackable_value_have_a_place() {
     assert_eq!(counts(&Snapshot::decode(&v2(3, 1, 3000, &payload), 0).unwrap()), [(8188, 8191, 5)]);
     // The next index is outside of it.
     let payload = [zigzagged(-4096), zigzagged(5)].concat();
-    assert_eq!(Snapshot::decode(&v2(3, 1, 3000, &payload), 0).err(), Some(Error::Corrupt));
+    assert_eq!(error(&v2(3, 1, 3000, &payload)), Some(Error::Corrupt));
 }
 
 #[test]
@@ -184,11 +185,11 @@ fn broken_headers_are_refused() {
         (3, 1 << 52, max),
         (3, max, max),
     ] {
-        let error = Snapshot::decode(&v2(digits, lowest, highest, &[2]), u64::MAX).err();
-        assert_eq!(error, Some(Error::Corrupt), "{digits} {lowest} {highest}");
+        let decoded = Snapshot::decode(&v2(digits, lowest, highest, &[2]), u64::MAX);
+        assert_eq!(decoded.err(), Some(Error::Corrupt), "{digits} {lowest} {highest}");
     }
     for length in 0..ok.len() {
-        assert_eq!(Snapshot::decode(&ok[..length], 0).err(), Some(Error::Corrupt), "cut at {length}");
+        assert_eq!(error(&ok[..length]), Some(Error::Corrupt), "cut at {length}");
     }
     let with_length = |length: u32| {
         let mut bytes = ok.clone();
@@ -212,7 +213,7 @@ fn broken_counts_are_refused() {
         &[zigzagged(i64::MIN), zigzagged(i64::MIN)].concat(),
     ] {
         let bytes = v2(3, 1, 3000, payload);
-        assert_eq!(Snapshot::decode(&bytes, 0).err(), Some(Error::Corrupt), "{payload:x?}");
+        assert_eq!(error(&bytes), Some(Error::Corrupt), "{payload:x?}");
     }
     assert!(Snapshot::decode(&v2(3, 1, 3000, &zigzagged(-4096)), 0).is_ok());
 }
@@ -244,12 +245,7 @@ fn fixed_words() {
             [1u64, 258, 0, 7].iter().flat_map(|word| word.to_be_bytes()[8 - size..].to_vec()).collect();
         let mut v1 = v2(2, 1, 1000, &words);
         v1[..4].copy_from_slice(&(0x1c84_9301 | nibble << 4).to_be_bytes());
-        let mut v0 = (0x1c84_9308 | nibble << 4).to_be_bytes().to_vec();
-        v0.extend(2u32.to_be_bytes());
-        for word in [1u64, 1000, 266] {
-            v0.extend(word.to_be_bytes());
-        }
-        v0.extend(&words);
+        let v0 = v0(0x1c84_9308 | nibble << 4, 2, [1, 1000, 266], &words);
         for (version, bytes) in [(1u32, v1), (0, v0)] {
             let decoded = Snapshot::decode(&bytes, 0).unwrap();
             assert_eq!(counts(&decoded), expected);
@@ -259,12 +255,9 @@ fn fixed_words() {
             assert_eq!(counts(&Snapshot::decode(&compressed(cookie, &bytes), 0).unwrap()), expected);
             // HdrHistogram's words are signed.
             let mut negative = bytes.clone();
-            let last = negative.len() - size;
-            negative[last] = 0x80;
-            assert_eq!(Snapshot::decode(&negative, 0).err(), Some(Error::Corrupt));
-            let mut half = bytes.clone();
-            half.pop();
-            assert_eq!(Snapshot::decode(&half, 0).err(), Some(Error::Corrupt));
+            negative[bytes.len() - size] = 0x80;
+            assert_eq!(error(&negative), Some(Error::Corrupt));
+            assert_eq!(error(&bytes[..bytes.len() - 1]), Some(Error::Corrupt));
         }
     }
 }
@@ -285,7 +278,7 @@ fn broken_streams_are_refused() {
     let good = compressed(cookie, &raw);
     assert!(Snapshot::decode(&good, 0).is_ok());
     for length in 0..good.len() {
-        assert_eq!(Snapshot::decode(&good[..length], 0).err(), Some(Error::Corrupt), "cut at {length}");
+        assert_eq!(error(&good[..length]), Some(Error::Corrupt), "cut at {length}");
     }
     for at in 8..good.len() {
         let mut bad = good.clone();
@@ -295,18 +288,10 @@ fn broken_streams_are_refused() {
             assert_eq!(counts(&decoded), counts(&golden()), "byte {at} changed");
         }
     }
-    let longer = [&raw[..], &[0]].concat();
-    assert_eq!(Snapshot::decode(&compressed(cookie, &longer), 0).err(), Some(Error::Corrupt), "more output");
-    let bomb = [&raw[..], &std::vec![0; 1 << 24]].concat();
-    assert_eq!(Snapshot::decode(&compressed(cookie, &bomb), 0).err(), Some(Error::Corrupt));
-    assert_eq!(
-        Snapshot::decode(&compressed(cookie, &good), 0).err(),
-        Some(Error::Corrupt),
-        "twice compressed"
-    );
-    let shorter = &raw[..raw.len() - 1];
-    assert_eq!(Snapshot::decode(&compressed(cookie, shorter), 0).err(), Some(Error::Corrupt));
-    assert_eq!(Snapshot::decode(&compressed(cookie, &[]), 0).err(), Some(Error::Corrupt));
+    let (longer, bomb) = ([&raw[..], &[0]].concat(), [&raw[..], &std::vec![0; 1 << 24]].concat());
+    for stream in [&longer[..], &bomb, &good, &raw[..raw.len() - 1], &[]] {
+        assert_eq!(error(&compressed(cookie, stream)), Some(Error::Corrupt), "{}", stream.len());
+    }
 }
 
 /// HdrHistogram's arrays continue to the end of a block: here 262,144 counters for two values. Zeros there take no
@@ -315,12 +300,7 @@ fn broken_streams_are_refused() {
 fn zeros_beyond_the_limit_are_not_inflated() {
     let zeros = std::vec![0; 200_000];
     let v2 = v2(5, 1, 2, &zeros);
-    let mut v0 = 0x1c84_9328u32.to_be_bytes().to_vec();
-    v0.extend(5u32.to_be_bytes());
-    for word in [1u64, 2, 0] {
-        v0.extend(word.to_be_bytes());
-    }
-    v0.extend(&zeros);
+    let v0 = v0(0x1c84_9328, 5, [1, 2, 0], &zeros);
     for (cookie, plain) in [(hdr::V2_COMPRESSED_COOKIE, v2), (0x1c84_9329, v0)] {
         assert!(Snapshot::decode(&plain, 3).is_ok(), "nothing is inflated");
         let bytes = compressed(cookie, &plain);
@@ -376,7 +356,7 @@ fn unknown_data() {
         b"\x1c\x84\x93\x13",
         b"\x89Picollo",
     ] {
-        assert_eq!(Snapshot::decode(bytes, 0).err(), Some(Error::Corrupt), "{bytes:?}");
+        assert_eq!(error(bytes), Some(Error::Corrupt), "{bytes:?}");
     }
     assert_eq!(Encoding::try_from(3), Err(Error::InvalidArgument));
 }

@@ -4,17 +4,15 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{counts, golden, hex, snapshot};
+use super::{counts, error, golden, hex, snapshot};
 use crate::{Codec, Encoding};
 use picollo_core::layouts::MAX_SCALE;
 use picollo_core::{Error, Layout, Snapshot};
 
 #[test]
 fn our_own_is_as_documented() {
-    let mut snapshot = snapshot(
-        Layout::with_scale(1, 2, 100).unwrap(),
-        &[(0, 1), (3, u64::MAX), (3, 1), (90, 200), (1000, 1)],
-    );
+    let values = [(0, 1), (3, u64::MAX), (3, 1), (90, 200), (1000, 1)];
+    let mut snapshot = snapshot(Layout::with_scale(1, 2, 100).unwrap(), &values);
     snapshot.rewrite(|counts| counts.lost = 5);
     snapshot.set_timestamp_unix_nanos(0x0102_0304_0506_0708);
     let bytes = snapshot.encode_to_vec(Encoding::Native).unwrap();
@@ -37,42 +35,36 @@ fn damage_to_our_own_is_noticed() {
         }
         assert!(Snapshot::decode(&bytes[..at], 0).is_err(), "cut at {at}");
     }
-    assert_eq!(
-        Snapshot::decode(&[&bytes[..], &[0]].concat(), 0).err(),
-        Some(Error::Corrupt),
-        "trailing bytes"
-    );
-    let with = |change: &dyn Fn(&mut Vec<u8>)| {
+    assert_eq!(error(&[&bytes[..], &[0]].concat()), Some(Error::Corrupt), "trailing bytes");
+    type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
+    let with = |change: Change| {
         let mut bytes = bytes[..bytes.len() - 4].to_vec();
         change(&mut bytes);
         let length = (bytes.len() - 72) as u64;
         bytes[64..72].copy_from_slice(&length.to_le_bytes());
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        Snapshot::decode(&bytes, 0).err()
+        error(&bytes)
     };
     assert_eq!(with(&|_| ()), None);
     assert_eq!(with(&|bytes| bytes[8] = 3), Some(Error::Unsupported), "a later version");
     assert_eq!(with(&|bytes| (bytes[8], bytes[14]) = (2, 1)), None, "a unit");
-    assert_eq!(with(&|bytes| bytes[8] = 2), Some(Error::Corrupt), "a version with a unit that has none");
-    assert_eq!(with(&|bytes| bytes[14] = 1), Some(Error::Corrupt), "a unit in a version without");
-    assert_eq!(
-        with(&|bytes| (bytes[8], bytes[14]) = (2, 32)),
-        Some(Error::Corrupt),
-        "a unit above all values"
-    );
-    assert_eq!(with(&|bytes| (bytes[8], bytes[15]) = (2, 0xff)), Some(Error::Corrupt), "no unit at all");
-    assert_eq!(with(&|bytes| bytes[10] = 2), Some(Error::Corrupt), "an unknown flag");
-    assert_eq!(with(&|bytes| bytes[12] = 20), Some(Error::Corrupt), "scale");
-    assert_eq!(with(&|bytes| bytes[24..32].fill(0)), Some(Error::Corrupt), "range");
-    assert_eq!(with(&|bytes| bytes.push(0)), Some(Error::Corrupt), "a run without length");
-    assert_eq!(with(&|bytes| bytes.push(0x80)), Some(Error::Corrupt), "half a count");
-    assert_eq!(with(&|bytes| bytes.extend([0, 0xff, 0xff, 0xff, 0x7f])), Some(Error::Corrupt), "a long run");
     assert_eq!(with(&|bytes| bytes.extend([0xff; 9])), None, "a count of all bits");
-    assert_eq!(
-        with(&|bytes| bytes.extend([&[0][..], &[0xff; 9], &[0], &[0xff; 9]].concat())),
-        Some(Error::Corrupt),
-        "runs that overflow"
-    );
+    let broken: [(&str, Change); 11] = [
+        ("a version with a unit that has none", &|bytes| bytes[8] = 2),
+        ("a unit in a version without", &|bytes| bytes[14] = 1),
+        ("a unit above all values", &|bytes| (bytes[8], bytes[14]) = (2, 32)),
+        ("no unit at all", &|bytes| (bytes[8], bytes[15]) = (2, 0xff)),
+        ("an unknown flag", &|bytes| bytes[10] = 2),
+        ("scale", &|bytes| bytes[12] = 20),
+        ("range", &|bytes| bytes[24..32].fill(0)),
+        ("a run without length", &|bytes| bytes.push(0)),
+        ("half a count", &|bytes| bytes.push(0x80)),
+        ("a long run", &|bytes| bytes.extend([0, 0xff, 0xff, 0xff, 0x7f])),
+        ("runs that overflow", &|bytes| bytes.extend([&[0][..], &[0xff; 9], &[0], &[0xff; 9]].concat())),
+    ];
+    for (what, change) in broken {
+        assert_eq!(with(change), Some(Error::Corrupt), "{what}");
+    }
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! Several consecutive encodings.
 
 use super::*;
+use picollo_core::Bucket;
 
 /// A kind of encoding.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +34,8 @@ fn any_kind() -> impl Strategy<Value = Kind> {
 }
 
 fn words(original: &Snapshot, size: usize) -> Vec<u8> {
-    let mut payload = Vec::<u8>::new();
-    for bucket in original.buckets() {
-        payload.extend(&bucket.count.to_be_bytes()[8 - size..]);
-    }
+    let word = |bucket: Bucket| bucket.count.to_be_bytes()[8 - size..].to_vec();
+    let payload: Vec<u8> = original.buckets().flat_map(word).collect();
     let mut bytes = original.encode_to_vec(Encoding::HdrV2).unwrap()[..40].to_vec();
     bytes[..4].copy_from_slice(&(0x1c84_9301 | (size as u32) << 4).to_be_bytes());
     bytes[4..8].copy_from_slice(&(payload.len() as u32).to_be_bytes());

@@ -46,7 +46,7 @@ machine() {
     shift 4
     echo "aarch64-pmu: machine \"$name\": $model, $cpus CPU(s), perf_user_access=$access"
     # With -icount an instruction is a nanosecond and counts are exact. The CPUs run in turn.
-    timeout 600 qemu-system-aarch64 -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" -M virt -m 512 -cpu "$model" -smp "$cpus" -icount shift=0,sleep=off \
+    timeout 1800 qemu-system-aarch64 -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" -M virt -m 512 -cpu "$model" -smp "$cpus" -icount shift=0,sleep=off \
         -nographic -nic none -no-reboot -kernel "$root"/boot/vmlinuz-* -initrd "$work/initramfs.gz" \
         -append "console=ttyAMA0 quiet panic=-1 picollo.access=$access -- $*" </dev/null >"$log" 2>&1 || true
     tr -d '\r' <"$log" | grep -v '^\[' | sed "s/^/    /"

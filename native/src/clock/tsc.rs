@@ -95,7 +95,8 @@ fn unsettled(mut decision: u64, ticks: Option<u64>) -> Option<u64> {
 /// `fence` does. (LFENCE serializes execution on Intel, and on AMD because Linux sets the MSR that makes it so.)
 ///
 /// For the compiler, the asm may touch memory: a read of time must stay where the source puts it, relative to other
-/// volatile accesses and to calls. Inlined, it would take registers from its callers: six instructions more for a scope.
+/// volatile accesses and to calls. The functions are calls, as they were in C: the budgets of
+/// instructions (`ci/cost`) count their callers without them.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod counter {
     use core::arch::asm;

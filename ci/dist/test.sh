@@ -258,17 +258,15 @@ twine_agrees() { "$("$root/ci/tools/venv.sh" twine twine==6.2.0)/bin/twine" chec
 # auditwheel TAG WHEEL
 auditwheel() { "$tools/bin/auditwheel" show "$2" | tee /dev/stderr | tr '\n' ' ' | grep -q "consistent with *the following platform tag: \"$1\""; }
 
-# What a release runs, without the upload, which keeps no packages. Crates that are not for users have `publish = false`.
+# What a release runs, without the upload. Crates that are not for users have `publish = false`.
 build_from_packages() (
     # Cargo takes sources and builds of an earlier run for those of now, because the version is the same.
-    cd "$root" && rm -rf "$target"/package/picollo* "${CARGO_HOME:-$HOME/.cargo}"/registry/{cache,src}/-*/picollo-*
+    cd "$root" && rm -rf "$target"/package/{picollo*,tmp-registry} "${CARGO_HOME:-$HOME/.cargo}"/registry/{cache,src}/-*/picollo-*
     for build in $(grep -lsF /registry/src/- "$target"/debug/deps/picollo*.d | sed 's/.*-//; s/\.d$//'); do rm -rf "$target"/debug/.fingerprint/*-"$build"; done
-    names=$(cargo metadata --quiet --no-deps --format-version 1 |
-        python3 -c 'import json, sys; print(*("-p" + each["name"] for each in json.load(sys.stdin)["packages"] if each["publish"] is None))') &&
-        cargo publish --workspace --dry-run --locked --allow-dirty --quiet && cargo package --no-verify --locked --allow-dirty --quiet $names
+    cargo publish --workspace --dry-run --locked --allow-dirty --quiet
 )
 have_what_users_see() {
-    python3 - "$target"/package/picollo*.crate <<'END'
+    python3 - "$target"/package/tmp-registry/picollo*.crate <<'END'
 import sys
 import tarfile
 import tomllib
@@ -292,7 +290,7 @@ END
 # A registry in a directory: the packages of others as cargo has them, and ours.
 make_registry() (
     cd "$root" && rm -rf "$registry" && cargo vendor --quiet --locked --versioned-dirs "$registry" >/dev/null &&
-        for package in "$target"/package/picollo*.crate; do
+        for package in "$target"/package/tmp-registry/picollo*.crate; do
             tar -xzf "$package" -C "$registry" && echo '{"files":{},"package":null}' >"$registry/$(basename "$package" .crate)/.cargo-checksum.json"
         done
 )

@@ -36,9 +36,15 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// The unit with this number in the C ABI.
-    pub fn from_raw(raw: u32) -> Option<TimeUnit> {
-        use TimeUnit::*;
-        [Ticks, Nanos, Micros, Millis, Picos].get(raw as usize).copied()
+    pub const fn from_raw(raw: u32) -> Option<TimeUnit> {
+        Some(match raw {
+            0 => TimeUnit::Ticks,
+            1 => TimeUnit::Nanos,
+            2 => TimeUnit::Micros,
+            3 => TimeUnit::Millis,
+            4 => TimeUnit::Picos,
+            _ => return None,
+        })
     }
 
     /// Units per second; `None` for ticks, whose length depends on the clock.
@@ -74,8 +80,12 @@ pub const fn convert_ticks(ticks: u64, hertz: u64, unit: TimeUnit) -> u64 {
 
 impl Clock {
     /// The clock with this number in the C ABI.
-    pub fn from_raw(raw: u32) -> Option<Clock> {
-        [Clock::Monotonic, Clock::Tsc].get(raw as usize).copied()
+    pub const fn from_raw(raw: u32) -> Option<Clock> {
+        match raw {
+            0 => Some(Clock::Monotonic),
+            1 => Some(Clock::Tsc),
+            _ => None,
+        }
     }
 
     /// Determines the rate of [`Clock::Tsc`] now, which takes up to 20 ms once. No program needs this call: differences

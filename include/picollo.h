@@ -77,7 +77,8 @@ extern "C" {
  * library; please report it.
  */
 
-/** 0 is success. Negative numbers mean that the call delivered nothing. */
+/** 0 is success. Negative numbers mean that the call delivered nothing; only
+ * picollo_histogram_record_in_range counts its value all the same. */
 typedef int32_t picollo_status;
 
 /** A failure with its explanation: what, why, and what to do about it. Holds its text by value, so that making one never
@@ -157,7 +158,7 @@ const char *picollo_status_str(picollo_status status);
 
 /** All memory at once. The default. */
 #define PICOLLO_STORAGE_DENSE 0
-/** In small chunks, on first touch. */
+/** In chunks of 64 counters: the first use of a counter allocates its chunk. */
 #define PICOLLO_STORAGE_SPARSE 1
 
 /** The default: any number of threads record, also in signal handlers, each by an atomic addition. To record
@@ -174,7 +175,7 @@ const char *picollo_status_str(picollo_status status);
  * of the current CPU, in a restartable sequence: if the kernel interrupts it, the record becomes an atomic addition.
  * This needs Linux on x86-64 and glibc 2.35 or later. Otherwise, and in threads that are not registered for it, a
  * record is an atomic addition, which is just as exact. Each CPU that was recorded on has a shard; threads have none.
- * Such histograms are dense, have 64-bit counters, and live on the heap. They have no recorder
+ * Such histograms are dense, have 64-bit counters, and live on the heap or in a segment. They have no recorder
  * (PICOLLO_ERR_UNSUPPORTED). */
 #define PICOLLO_MODE_PER_CPU 4
 
@@ -244,7 +245,7 @@ void picollo_histogram_free(picollo_histogram *histogram);
  * Requires: histogram is not NULL; this is not checked.
  * Threads: any thread, or one at a time with PICOLLO_MODE_SINGLE_WRITER. Readers and resets do not disturb it.
  * Cost: in single-writer mode about that of calling an empty function, 18 instructions on x86-64. In the default
- *   mode an atomic addition more. No lock. */
+ *   mode the addition is atomic. No lock. */
 void picollo_histogram_record(picollo_histogram *histogram, uint64_t value);
 
 /** Counts one value count times. A count of 0 does nothing. Counts that exceed a counter are reported as lost. If 64
@@ -569,7 +570,7 @@ PICOLLO_STATUS picollo_percentile_format(const picollo_percentile *percentile, c
  * Clocks.
  *
  * Two clocks count ticks of an exactly known frequency, and both suit intervals. A read of the time stamp counter
- * takes a few nanoseconds, without a system call. If the machine has no counter with a constant rate, the monotonic
+ * takes ten to thirty nanoseconds, without a system call. If the machine has no counter with a constant rate, the monotonic
  * clock replaces it, also for frequency and conversion.
  *
  * A scope measures the time from its begin to its end, and records it:

@@ -26,7 +26,7 @@ pub enum Storage {
     /// All memory at once. The default.
     #[default]
     Dense = 0,
-    /// In small chunks, on first touch.
+    /// In chunks of 64 counters: the first use of a counter allocates its chunk.
     Sparse = 1,
 }
 

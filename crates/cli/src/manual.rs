@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::failure::Failure;
 
-const ABOUT: &str = "Write manual pages and shell completions";
+const ABOUT: &str = "Writes manual pages and shell completions";
 
 /// Where shells look for completions of the command, below `share`.
 const COMPLETIONS: &[(Shell, &str)] = &[

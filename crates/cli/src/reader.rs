@@ -145,7 +145,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
         option(
             "pid",
             "PID",
-            "show only this process; by default, the live processes of one segment name are summed as one service",
+            "select only this process; by default, the live processes of one segment name are summed as one service",
         )
         .value_parser(value_parser!(u32)),
     ]);
@@ -154,7 +154,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
 
 /// The argument that selects entries.
 pub(crate) fn matching() -> Arg {
-    option("match", "TEXT", "show only entries with this text in their name or labels (a=b)")
+    option("match", "TEXT", "select only entries with this text in their name or labels (a=b)")
 }
 
 fn file_of(path: &Path) -> Option<(u64, u64)> {

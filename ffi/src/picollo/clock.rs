@@ -1,7 +1,7 @@
 //! Clocks.
 //!
 //! Two clocks count ticks of an exactly known frequency, and both suit intervals. A read of the time stamp counter
-//! takes a few nanoseconds, without a system call. If the machine has no counter with a constant rate, the monotonic
+//! takes ten to thirty nanoseconds, without a system call. If the machine has no counter with a constant rate, the monotonic
 //! clock replaces it, also for frequency and conversion.
 //!
 //! A scope measures the time from its begin to its end, and records it:

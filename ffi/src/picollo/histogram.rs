@@ -85,7 +85,7 @@ picollo_core::start_on_a_line!(
 /// Requires: histogram is not NULL; this is not checked.
 /// Threads: any thread, or one at a time with PICOLLO_MODE_SINGLE_WRITER. Readers and resets do not disturb it.
 /// Cost: in single-writer mode about that of calling an empty function, 18 instructions on x86-64. In the default
-///   mode an atomic addition more. No lock.
+///   mode the addition is atomic. No lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {
     // SAFETY: not NULL and not freed, as the caller promises. A handle is the pointer to its header.

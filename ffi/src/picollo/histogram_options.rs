@@ -22,7 +22,7 @@ pub const PICOLLO_MODE_THREAD_LOCAL: u32 = Mode::ThreadLocal as u32;
 /// of the current CPU, in a restartable sequence: if the kernel interrupts it, the record becomes an atomic addition.
 /// This needs Linux on x86-64 and glibc 2.35 or later. Otherwise, and in threads that are not registered for it, a
 /// record is an atomic addition, which is just as exact. Each CPU that was recorded on has a shard; threads have none.
-/// Such histograms are dense, have 64-bit counters, and live on the heap. They have no recorder
+/// Such histograms are dense, have 64-bit counters, and live on the heap or in a segment. They have no recorder
 /// (PICOLLO_ERR_UNSUPPORTED).
 #[allow(dead_code)] // for C
 pub const PICOLLO_MODE_PER_CPU: u32 = Mode::PerCpu as u32;

@@ -10,7 +10,8 @@ use core::ffi::c_char;
 pub use picollo_native::ExplainedError as picollo_error;
 use picollo_native::Status;
 
-/// 0 is success. Negative numbers mean that the call delivered nothing.
+/// 0 is success. Negative numbers mean that the call delivered nothing; only
+/// picollo_histogram_record_in_range counts its value all the same.
 pub type picollo_status = i32;
 
 /// Success.

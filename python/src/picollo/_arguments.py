@@ -105,15 +105,14 @@ def histogram_options(
         raise ValueError(f"min must be below max: {lowest} and {highest}")
     if not 1 <= u64(unit, "unit") <= highest:
         raise ValueError(f"unit must be within 1 .. max, not {unit}")
-    return structs.HistogramOptions(
-        struct_size=ctypes.sizeof(structs.HistogramOptions),
+    return structs.options(
+        structs.HistogramOptions,
         mode=choice(mode, MODES, "mode"),
         storage=choice(storage, _STORAGES, "storage"),
         counter_bits=checked_counter_bits(counter_bits),
         relative_error=checked_error(0.001 if relative_error is None else relative_error),
         significant_digits=_digits_code(significant_digits),
-        flags=(0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET)
-        | (structs.HISTOGRAM_WHOLE_ARRAY if whole_array else 0),
+        flags=structs.flags("HISTOGRAM", NO_LIVE_RESET=not live_reset, WHOLE_ARRAY=whole_array),
         min_trackable=lowest,
         max_trackable=highest,
         max_bytes=u64(max_bytes, "max_bytes"),

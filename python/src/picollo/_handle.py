@@ -7,11 +7,12 @@ import os
 import sys
 import threading
 import weakref
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import c_size_t, c_void_p
 from typing import Any, ClassVar, ContextManager, Iterator, Optional, TypeVar
 
+from ._calls import fetch
 from ._extension import HandleBase
-from .errors import ClosedError, check
+from .errors import ClosedError
 
 #: False on free-threaded builds.
 HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -26,6 +27,8 @@ class Handle(HandleBase):
 
     #: The name of the object in messages after it is closed.
     _KIND: ClassVar[str]
+    #: Why it cannot be pickled; ``""`` if that needs no words.
+    _NOT_PICKLED: ClassVar[str] = ""
     #: ``None`` if it is closed, or could not be made.
     _pointer: Optional[c_void_p]
 
@@ -44,6 +47,9 @@ class Handle(HandleBase):
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(self._NOT_PICKLED or f"a {self._KIND} cannot be pickled")
 
 
 class _Closed:
@@ -77,9 +83,7 @@ class RecordingHandle(Handle):
     @property
     def footprint(self) -> int:
         """Bytes of memory in use."""
-        size = c_size_t()
-        check(self._FOOTPRINT(self._handle(), byref(size)), "footprint")
-        return size.value
+        return int(fetch(c_size_t, "footprint", self._FOOTPRINT, self._handle()).value)
 
     def close(self) -> None:
         """Releases the memory now instead of when nothing refers to the histogram any more. May be called again.
@@ -123,11 +127,8 @@ class RecordingHandle(Handle):
 
 def ask(snapshot: Any, function: Any, kind: Any, what: str, *arguments: Any) -> Any:
     """Returns the result of a library function for a snapshot: a struct or number of this kind."""
-    found = kind()
     with snapshot._lock:
-        status = function(snapshot._handle(), *arguments, byref(found))
-    check(status, what)
-    return found
+        return fetch(kind, what, function, snapshot._handle(), *arguments)
 
 
 class Lock:

@@ -53,6 +53,16 @@ def prototype(name: str) -> tuple[Any, list[Any]]:
     return returned[result] if result in returned else c_void_p if "*" in result else _kinds[result], taken
 
 
+def options(kind: Any, **members: Any) -> Any:
+    """A struct of options, which has its size in its first member."""
+    return kind(struct_size=ctypes.sizeof(kind), **members)
+
+
+def flags(group: str, **are_set: bool) -> int:
+    """The sum of those flags of a group that are set: ``flags("SESSION", KERNEL=kernel)``."""
+    return sum(globals()[f"{group}_{name}"] * bool(is_set) for name, is_set in are_set.items())
+
+
 def _field(declared: str) -> tuple[str, Any]:
     found = re.fullmatch(r"(?:const )?(\w+) (\**)(\w+)(?:\[(\d+)\])?", declared)
     assert found, declared

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import math
@@ -13,10 +12,10 @@ from types import FunctionType, MethodType
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
+from ._calls import c_text, create, fetch, read_text
 from ._fields import flag, integer, pair
 from ._handle import Handle
 from ._library import held, own, released
-from ._text import c_text, read_text
 from .compare import NOISY, BlockComparison, Verdict
 from .errors import check, check_detail
 from .event import Event
@@ -86,17 +85,11 @@ class BenchmarkNoise(NamedTuple):
             return None if math.isnan(value) else value
 
         low, high = finite(raw.frequency_low), finite(raw.frequency_high)
-        return cls(
-            raw.block_count,
-            raw.disturbed_count,
-            raw.left_out_count,
-            finite(raw.seconds),
-            finite(raw.steal_seconds),
-            finite(raw.others_seconds),
-            finite(raw.pressure_seconds),
-            None if low is None or high is None else (low, high),
-            raw.cpu_count or None,
-        )
+        frequency = None if low is None or high is None else (low, high)
+        counts = raw.block_count, raw.disturbed_count, raw.left_out_count
+        seconds, steal = finite(raw.seconds), finite(raw.steal_seconds)
+        others, pressure = finite(raw.others_seconds), finite(raw.pressure_seconds)
+        return cls(*counts, seconds, steal, others, pressure, frequency, raw.cpu_count or None)
 
 
 class BenchmarkResult:
@@ -282,31 +275,28 @@ class Benchmark(Handle):
         for name, number in (("min_blocks", min_blocks), ("max_blocks", max_blocks), ("repetitions", repetitions or 1)):
             if not 0 < number < 2**32:
                 raise ValueError(f"{name} must be above 0, and below 2**32, not {number!r}")
-        options = structs.BenchmarkOptions()
-        options.struct_size = ctypes.sizeof(options)
-        options.flags = 0 if overhead else structs.BENCHMARK_NO_OVERHEAD
-        options.flags |= structs.BENCHMARK_KEEP_DISTURBED if keep_disturbed else 0
-        options.min_blocks, options.max_blocks = min_blocks, max_blocks
-        options.repetitions = repetitions or 0
-        options.budget_seconds = budget
-        # 0 would select the default; this is the shortest time, practically none.
-        options.warm_up_seconds = 0 if warm_up is None else max(warm_up, 1e-12)
-        options.sample_seconds = sample
-        options.precision = 0 if precision is None else precision if precision > 0 else -1
-        options.confidence = confidence
-        options.relative_threshold = relative_threshold if relative_threshold > 0 else -1
         if resolution is not None and not 0 <= resolution <= 1e6:
             raise ValueError(f"resolution must be 0 seconds or more, not {resolution!r}")
-        options.resolution_seconds = 0 if resolution is None else resolution or -1
+        options = structs.options(
+            structs.BenchmarkOptions,
+            flags=structs.flags("BENCHMARK", NO_OVERHEAD=not overhead, KEEP_DISTURBED=keep_disturbed),
+            min_blocks=min_blocks,
+            max_blocks=max_blocks,
+            repetitions=repetitions or 0,
+            budget_seconds=budget,
+            # 0 would select the default; this is the shortest time, practically none.
+            warm_up_seconds=0 if warm_up is None else max(warm_up, 1e-12),
+            sample_seconds=sample,
+            precision=0 if precision is None else precision if precision > 0 else -1,
+            confidence=confidence,
+            relative_threshold=relative_threshold if relative_threshold > 0 else -1,
+            resolution_seconds=0 if resolution is None else resolution or -1,
+        )
         parsed = [event if isinstance(event, Event) else Event(event) for event in events]
         self._names = [event.name for event in parsed]
         raw_events = (structs.Event * len(parsed))(*(event._raw for event in parsed))
-        pointer, self._error = c_void_p(), structs.Error()
-        self._events = tuple(str(event) for event in parsed)
-        status = released.benchmark_create(
-            byref(options), raw_events, len(parsed), byref(pointer), byref(self._error)
-        )
-        check_detail(status, self._error, self._events)
+        self._error, self._events = structs.Error(), tuple(str(event) for event in parsed)
+        pointer = create(released.benchmark_create, byref(options), raw_events, len(parsed), events=self._events)
         self._pointer = own(pointer, held.benchmark_free)
         self._which, self._repetitions = c_uint32(), c_uint64()
 
@@ -337,8 +327,7 @@ class Benchmark(Handle):
         check(held.benchmark_result(handle, byref(raw), byref(noise)), "benchmark")
         counters = []
         for index, event in enumerate(self._names):
-            counter = structs.BenchmarkCounts()
-            check(held.benchmark_counter(handle, index, byref(counter)), "counter")
+            counter = fetch(structs.BenchmarkCounts, "counter", held.benchmark_counter, handle, index)
             known = counter.status == 0
             counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
         names = c_text(name, "name"), c_text(other_name, "other_name")
@@ -354,12 +343,7 @@ class Benchmark(Handle):
         return BenchmarkResult(raw, a, b, tuple(counters), BenchmarkNoise._from_raw(noise), texts)
 
     def _histogram(self, which: int, name: str) -> Histogram:
-        pointer = c_void_p()
-        check(held.benchmark_histogram_ref(self._handle(), which, byref(pointer)), "histogram")
-        return Histogram._adopt(pointer, name)
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a benchmark cannot be pickled")
+        return Histogram._adopt(fetch(c_void_p, "histogram", held.benchmark_histogram_ref, self._handle(), which), name)
 
 
 @contextmanager

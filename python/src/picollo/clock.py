@@ -6,11 +6,12 @@ scope waits. If it cannot be trusted, ``monotonic`` replaces it, so ticks, frequ
 
 from __future__ import annotations
 
-from ctypes import byref, c_uint32, c_uint64
+from ctypes import c_uint32, c_uint64
 from typing import Literal
 
 from . import _structs as structs
 from ._arguments import choice
+from ._calls import fetch
 from ._extension import function_in_c
 from ._library import held, released
 from .errors import check
@@ -65,9 +66,7 @@ def ticks(clock: Clock = "tsc") -> int:
 
 def frequency(clock: Clock = "tsc") -> int:
     """Ticks in a second."""
-    hertz = c_uint64()
-    check(released.clock_frequency(clock_code(clock), byref(hertz)), "clock frequency")
-    return hertz.value
+    return int(fetch(c_uint64, "clock frequency", released.clock_frequency, clock_code(clock)).value)
 
 
 def convert(ticks: int, unit: Unit = "nanos", clock: Clock = "tsc") -> int:

@@ -9,11 +9,10 @@ from ctypes import byref
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
+from ._calls import fetch, read_text
 from ._fields import flag, integer, number, pair
 from ._handle import ask, locked
 from ._library import held, released
-from ._text import read_text
-from .errors import check
 from .histogram import Histogram, snapshot_of
 from .snapshot import Snapshot
 from .summary import SideBySide, Summary
@@ -294,9 +293,8 @@ def compare(
     """
     options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power, resolution)
     a, b = snapshot_of(a, _COMPARED), snapshot_of(b, _COMPARED)
-    raw = structs.Comparison()
     with locked(a, b):
-        check(released.compare(a._handle(), b._handle(), byref(options), byref(raw)), "comparison")
+        raw = fetch(structs.Comparison, "comparison", released.compare, a._handle(), b._handle(), byref(options))
         summaries = a.summary(), b.summary()
     return Comparison(
         raw, *summaries, title, a.name if name is None else name, b.name if other_name is None else other_name
@@ -330,9 +328,8 @@ def compare_blocks(
     if not all(math.isfinite(value) for side in listed for value in side):
         raise ValueError("blocks must be finite")
     arrays = [(ctypes.c_double * length)(*side) for side in listed]
-    raw = structs.BlockComparison()
-    check(released.compare_blocks(arrays[0], arrays[1], length, byref(options), byref(raw)), "comparison of blocks")
-    return BlockComparison(raw)
+    given = *arrays, length, byref(options)
+    return BlockComparison(fetch(structs.BlockComparison, "comparison of blocks", released.compare_blocks, *given))
 
 
 class RunComparison(_Judged):
@@ -398,6 +395,5 @@ def compare_runs(
     values = [float(one) for one in earlier]
     if not all(math.isfinite(one) for one in (*values, value)):
         raise ValueError("runs must be finite")
-    array, raw = (ctypes.c_double * len(values))(*values), structs.RunComparison()
-    check(held.compare_runs(array, len(values), value, byref(options), byref(raw)), "comparison of runs")
-    return RunComparison(raw)
+    given = (ctypes.c_double * len(values))(*values), len(values), value, byref(options)
+    return RunComparison(fetch(structs.RunComparison, "comparison of runs", held.compare_runs, *given))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import ArgumentError, byref, c_double, c_size_t, c_void_p
+from ctypes import ArgumentError, byref, c_double, c_void_p
 from typing import Any, Iterable, NamedTuple, Optional, Union
 
 from . import arrays
 from . import _structs as structs
 from ._arguments import checked_error, u64
 from ._buffers import double_batch_of
+from ._calls import fetch, read_array
 from ._handle import Handle, RecordingHandle, ask, locked, new_lock
 from ._library import held, own, released
-from .errors import BufferTooSmallError, InvalidArgumentError, check
-from .summary import NamedSummary, percentiles_from_bytes, percentiles_of, ranks_and_room, with_percentiles
+from .errors import InvalidArgumentError, check
+from .summary import NamedSummary, percentiles_of, ranks_and_room, with_percentiles
 
 __all__ = [
     "DoubleBucket",
@@ -94,6 +94,7 @@ class DoubleSummary(NamedSummary[float]):
     __slots__ = ()
 
     _FORMAT = held.double_summary_format
+    _STRUCTS = structs.DoubleSummary, structs.DoublePercentile
 
     @property
     def statistics(self) -> DoubleStatistics:
@@ -112,14 +113,6 @@ class DoubleSummary(NamedSummary[float]):
     def _totals(self) -> dict[str, Union[int, float, None]]:
         return {name: None if value != value else value for name, value in self.statistics._asdict().items()}
 
-    def __reduce__(self) -> Any:
-        return _summary_from_bytes, (bytes(self._raw), b"".join(map(bytes, percentiles_of(self._raw))), self._name)
-
-
-def _summary_from_bytes(raw: bytes, percentiles: bytes, name: str) -> DoubleSummary:
-    room = percentiles_from_bytes(structs.DoublePercentile, percentiles)
-    return DoubleSummary(with_percentiles(structs.DoubleSummary.from_buffer_copy(raw), room), name)
-
 
 class DoubleSnapshot(Handle):
     """The recorded values of one interval, to read more than once. It holds no reference to its histogram.
@@ -128,15 +121,14 @@ class DoubleSnapshot(Handle):
     """
 
     _KIND = "snapshot"
+    _NOT_PICKLED = "a snapshot cannot be pickled; its summary can"
 
     def __init__(self, name: str = "") -> None:
         """An empty snapshot, for :meth:`merge`. Others come from histograms."""
         self._lock = new_lock()
         self._name = name
         self._pointer: Optional[c_void_p] = None
-        pointer = c_void_p()
-        check(held.double_snapshot_create(None, byref(pointer)), "snapshot")
-        self._pointer = own(pointer, held.double_snapshot_free)
+        self._pointer = own(fetch(c_void_p, "snapshot", held.double_snapshot_create, None), held.double_snapshot_free)
 
     def _take(self, histogram: c_void_p, collect: bool) -> DoubleSnapshot:
         with self._lock:
@@ -159,11 +151,7 @@ class DoubleSnapshot(Handle):
         return self.statistics.count
 
     def quantile(self, quantile: float) -> float:
-        """The value at a quantile from 0 to 1.
-
-        :raises InvalidArgumentError: for a quantile out of range, and NaN.
-        :raises EmptyError: when nothing was recorded.
-        """
+        """The value at a quantile from 0 to 1. See :meth:`quantiles`."""
         return self.quantiles((quantile,))[0]
 
     def quantiles(self, quantiles: Iterable[float]) -> list[float]:
@@ -200,15 +188,8 @@ class DoubleSnapshot(Handle):
         return arrays.bucket_array(self._raw_buckets())
 
     def _raw_buckets(self) -> Any:
-        length = c_size_t()
         with self._lock:
-            handle = self._handle()
-            status = held.double_snapshot_buckets(handle, None, 0, byref(length))
-            if status != BufferTooSmallError.STATUS:
-                check(status, "buckets")
-            found = (structs.DoubleBucket * length.value)()
-            check(held.double_snapshot_buckets(handle, found, length.value, byref(length)), "buckets")
-        return found
+            return read_array(structs.DoubleBucket, "buckets", held.double_snapshot_buckets, self._handle())
 
     def merge(self, other: DoubleSnapshot) -> None:
         """Adds the counts of another snapshot, of any relative error. If the relative errors differ, they add up. Sum
@@ -226,9 +207,6 @@ class DoubleSnapshot(Handle):
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
         return f"<picollo.DoubleSnapshot{name} {'closed' if self._pointer is None else self.summary().line('')}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a snapshot cannot be pickled; its summary can")
 
 
 class DoubleHistogram(RecordingHandle):
@@ -256,6 +234,7 @@ class DoubleHistogram(RecordingHandle):
     __slots__ = ()
 
     _FOOTPRINT = held.double_histogram_footprint
+    _NOT_PICKLED = "a histogram cannot be pickled: record in each process, and add up what they send"
 
     def __init__(
         self,
@@ -267,17 +246,14 @@ class DoubleHistogram(RecordingHandle):
         name: str = "",
     ) -> None:
         super().__init__(name)
-        options = structs.DoubleOptions(
-            struct_size=ctypes.sizeof(structs.DoubleOptions),
-            flags=(structs.DOUBLE_EXACT_SUM if exact_sum else 0)
-            | (structs.DOUBLE_DOTNET_RANKS if dotnet_ranks else 0),
+        options = structs.options(
+            structs.DoubleOptions,
+            flags=structs.flags("DOUBLE", EXACT_SUM=exact_sum, DOTNET_RANKS=dotnet_ranks),
             relative_error=checked_error(relative_error, 1e-4),
             max_bytes=u64(max_bytes, "max_bytes"),
         )
-        pointer = c_void_p()
-        status = held.double_histogram_create(byref(options), byref(pointer))
-        check(status, f"histogram of doubles (relative_error={relative_error:g}, max_bytes={max_bytes})")
-        self._pointer = own(pointer, held.double_histogram_free)
+        what = f"histogram of doubles (relative_error={relative_error:g}, max_bytes={max_bytes})"
+        self._pointer = own(fetch(c_void_p, what, held.double_histogram_create, byref(options)), held.double_histogram_free)
 
     def record(self, value: float) -> None:
         """Counts one value."""
@@ -322,6 +298,3 @@ class DoubleHistogram(RecordingHandle):
     def summary(self) -> DoubleSummary:
         """Statistics and the usual percentiles of this interval so far; the interval continues."""
         return self.snapshot().summary()
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a histogram cannot be pickled: record in each process, and add up what they send")

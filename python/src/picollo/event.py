@@ -6,10 +6,9 @@ from ctypes import byref
 from typing import Any, NamedTuple, Optional
 
 from . import _structs as structs
+from ._calls import c_name, c_text, explained
 from ._fields import flag, integer
 from ._library import held, released
-from ._text import c_name, c_text
-from .errors import check_detail
 
 _NOT_READABLE = -(2**31)
 
@@ -30,9 +29,7 @@ class Event:
 
     def __init__(self, spec: str) -> None:
         raw = structs.Event()
-        error = structs.Error()
-        status = held.event_parse(c_text(spec, "event"), byref(raw), byref(error))
-        check_detail(status, error, (spec,))
+        explained(held.event_parse, c_text(spec, "event"), byref(raw), events=(spec,))
         self._raw = raw
         self._spec = spec
 
@@ -178,8 +175,7 @@ class PerfInfo(NamedTuple):
 def perf_probe() -> PerfInfo:
     """Finds out this machine's capabilities. Takes about a millisecond; other threads of Python run meanwhile."""
     raw = structs.PerfInfo()
-    error = structs.Error()
-    check_detail(released.perf_probe(byref(raw), byref(error)), error)
+    explained(released.perf_probe, byref(raw))
     return PerfInfo(
         bool(raw.pmu_available),
         bool(raw.user_read_available),

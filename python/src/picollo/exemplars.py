@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from ctypes import addressof, byref, c_void_p
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE
@@ -10,10 +9,10 @@ from typing import Any, Callable, Literal, Optional
 
 from . import _structs as structs
 from ._arguments import choice, u64
+from ._calls import create, explained, read_text
 from ._handle import Handle, Lock
 from ._library import held, own, released
-from ._text import read_text
-from .errors import check, check_detail
+from .errors import check
 from .histogram import Histogram
 from .registry import Registry
 from .causes import ExemplarInterval, TraceContext
@@ -153,6 +152,7 @@ class Exemplars(Handle):
     __slots__ = ("_lock", "_lookup", "unit")
 
     _KIND = "collector of exemplars"
+    _NOT_PICKLED = "a collector of exemplars cannot be pickled; what it collects can"
 
     def __init__(
         self,
@@ -173,11 +173,9 @@ class Exemplars(Handle):
             raise TypeError(f"exemplars are of a histogram, not of {type(histogram).__name__}")
         if not callable(context):
             raise TypeError(f"context must be a function, not {type(context).__name__}")
-        options = structs.ExemplarsOptions(
-            struct_size=ctypes.sizeof(structs.ExemplarsOptions),
-            flags=(0 if ring else structs.EXEMPLARS_NO_RING)
-            | (0 if slowest else structs.EXEMPLARS_NO_SLOWEST)
-            | (structs.EXEMPLARS_COUNTERS if counters else 0),
+        options = structs.options(
+            structs.ExemplarsOptions,
+            flags=structs.flags("EXEMPLARS", NO_RING=not ring, NO_SLOWEST=not slowest, COUNTERS=counters),
             threshold=u64(threshold, "threshold"),
             unit=choice(unit, _UNITS, "unit"),
             slowest=_count(slowest, 0, "slowest"),
@@ -185,11 +183,8 @@ class Exemplars(Handle):
             rate=_count(rate, 1, "rate"),
             controls=_count(controls, 1, "controls"),
         )
-        pointer, error = c_void_p(), structs.Error()
         # Without the GIL: the first collector of a process may calibrate the clock for some milliseconds.
-        status = released.exemplars_create(histogram._handle(), byref(options), byref(pointer), byref(error))
-        check_detail(status, error)
-        self._pointer = own(pointer, held.exemplars_free)
+        self._pointer = own(create(released.exemplars_create, histogram._handle(), byref(options)), held.exemplars_free)
         self._lookup = context
         #: The unit that scopes record in.
         self.unit: Unit = unit
@@ -213,14 +208,13 @@ class Exemplars(Handle):
 
         :raises UnsupportedError: if there is none, or ``threads`` threads have theirs. The collector still works.
         """
-        error = structs.Error()
-        check_detail(released.exemplars_prepare_thread(self._handle(), byref(error)), error)
+        explained(released.exemplars_prepare_thread, self._handle())
 
     def collect(self) -> ExemplarInterval:
         """Ends the interval, begins the next one, and returns the slow observations and causes of the ended one."""
-        handle, error = self._handle(), structs.Error()
+        handle = self._handle()
         with self._lock:
-            check_detail(released.exemplars_collect(handle, byref(error)), error)
+            explained(released.exemplars_collect, handle)
             return _interval(handle)
 
     def publish(self, registry: Registry, number: int) -> None:
@@ -231,16 +225,11 @@ class Exemplars(Handle):
         :raises EmptyError: if nothing was collected yet.
         :raises InvalidArgumentError: if there is no metric with this number.
         """
-        error = structs.Error()
         with self._lock:
-            status = released.exemplars_publish(self._handle(), registry._handle(), u64(number, "number"), byref(error))
-        check_detail(status, error)
+            explained(released.exemplars_publish, self._handle(), registry._handle(), u64(number, "number"))
 
     def __repr__(self) -> str:
         return f"<picollo.Exemplars{' closed' if self._pointer is None else ''}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a collector of exemplars cannot be pickled; what it collects can")
 
 
 def _interval(handle: c_void_p) -> ExemplarInterval:

@@ -8,9 +8,8 @@ from ctypes import byref
 from typing import Mapping, NamedTuple, Optional, Sequence
 
 from . import _structs as structs
+from ._calls import c_text, explained
 from ._library import released
-from ._text import c_text
-from .errors import check_detail
 
 __all__ = ["Figure", "figure"]
 
@@ -57,11 +56,8 @@ def figure(name: str, counts: Mapping[str, Sequence[Optional[float]]], *, confid
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, not {confidence}")
     rows = (ctypes.c_double * (scopes * len(columns)))(*(value for row in zip(*columns) for value in row))
-    raw, error = structs.FigureEstimate(), structs.Error()
-    status = released.figure_compute(
-        c_text(name, "name"), " ".join(names).encode(), rows, scopes, confidence, byref(raw), byref(error)
-    )
-    check_detail(status, error, names)
+    raw, given = structs.FigureEstimate(), (c_text(name, "name"), " ".join(names).encode(), rows, scopes, confidence)
+    explained(released.figure_compute, *given, byref(raw), events=names)
     few = bool(raw.flags & structs.FIGURE_FEW_SCOPES)
     lower, upper = (None, None) if few else (float(raw.lower), float(raw.upper))
     return Figure(float(raw.value), lower, upper, float(raw.confidence), int(raw.scopes), bool(raw.flags & structs.FIGURE_PARTIAL))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Literal, Optional, Union
 from . import _structs as structs
 from ._arguments import described, histogram_options, parameters, u64
 from ._buffers import batch_of
+from ._calls import fetch
 from ._extension import methods_in_c
 from ._handle import RecordingHandle
 from ._library import held, own, released
@@ -98,10 +99,8 @@ class Histogram(RecordingHandle):
         )
         super().__init__(name)
         _warn_of_memory(options)
-        pointer = c_void_p()
         # Zeroing hundreds of megabytes takes a while: let others run.
-        status = released.histogram_create(byref(options), byref(pointer))
-        check(status, f"histogram ({described(options)})")
+        pointer = fetch(c_void_p, f"histogram ({described(options)})", released.histogram_create, byref(options))
         self._take(pointer, name, mode != "single_writer", options)
 
     def _take(
@@ -202,9 +201,8 @@ class Histogram(RecordingHandle):
         """
         code = placement_code(placement)
         snapshot = snapshot_of(other, "a histogram adds snapshots and histograms")
-        raw = structs.Merged()
         with snapshot._lock:
-            check(held.histogram_add(self._handle(), snapshot._handle(), code, byref(raw)), "add")
+            raw = fetch(structs.Merged, "add", held.histogram_add, self._handle(), snapshot._handle(), code)
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:
@@ -244,10 +242,9 @@ class Histogram(RecordingHandle):
 
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
         """Totals, mean, deviation and the usual percentiles as of now."""
-        raw = structs.Summary()
         functions = held if self.footprint <= HELD_BYTES else released
         asked = ranks_and_room(structs.Percentile)
-        check(functions.histogram_summary(self._handle(), selection_code(values), *asked, byref(raw)), "summary")
+        raw = fetch(structs.Summary, "summary", functions.histogram_summary, self._handle(), selection_code(values), *asked)
         return Summary(with_percentiles(raw, asked[2]), self._name)
 
     def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:

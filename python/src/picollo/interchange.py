@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from ctypes import byref, c_void_p, sizeof
+from ctypes import byref, c_void_p
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
 from . import _structs as structs
 from ._arguments import choice, u64
+from ._calls import fetch
 from ._handle import ask
 from ._library import held, released
 from .errors import CorruptError, IncompatibleError, InvalidArgumentError, OutOfMemoryError, UnsupportedError, check, from_status
@@ -160,20 +161,17 @@ def empty(layout: Layout, name: str = "") -> Snapshot:
     """An empty snapshot to merge into."""
     from .snapshot import Snapshot
 
-    options = structs.HistogramOptions(
-        struct_size=sizeof(structs.HistogramOptions),
+    options = structs.options(
+        structs.HistogramOptions,
         relative_error=layout.relative_error,
         significant_digits=0 if layout.block_scale else structs.ZERO_DIGITS,
         min_trackable=layout.low,
         max_trackable=layout.high,
         unit=layout.unit,
     )
-    raw = structs.Layout()
-    check(held.layout_of_options(byref(options), byref(raw)), "layout")
-    pointer = c_void_p()
+    raw = fetch(structs.Layout, "layout", held.layout_of_options, byref(options))
     # Zeroing hundreds of megabytes takes a while: let others run.
-    check(released.snapshot_create_from_layout(byref(raw), byref(pointer)), "snapshot")
-    return Snapshot._adopt(pointer, name)
+    return Snapshot._adopt(fetch(c_void_p, "snapshot", released.snapshot_create_from_layout, byref(raw)), name)
 
 
 class Accumulator:

@@ -14,10 +14,10 @@ from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, N
 
 from . import _structs as structs
 from ._arguments import u64
+from ._calls import c_text, fetch, read_bytes, read_text
 from ._handle import Lock
 from ._library import held, own, released
 from ._lines import LineSource, TooLong
-from ._text import c_text, read_bytes, read_text
 from .errors import ClosedError, CorruptError, IncompatibleError, InvalidArgumentError, PicolloError, check
 from .histogram import Histogram, snapshot_of
 from .interchange import MOST_FIT, NO_ROOM, check_decoding, digits_for, merged
@@ -193,8 +193,7 @@ class LogReader(Iterator[LogInterval]):
         self._before, raw.line = self.line - len(known), len(known)
         self._text = head + text
         self._after_interval = len(head) if has_intervals else -1
-        pointer = c_void_p()
-        check(held.log_reader_create(self._text, len(self._text), byref(pointer)), "log")
+        pointer = fetch(c_void_p, "log", held.log_reader_create, self._text, len(self._text))
         self._pointer = own(pointer, held.log_reader_free)
         if has_intervals:
             check(held.log_reader_next(pointer, byref(raw)), "log")

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from . import _structs as structs
 from ._arguments import choice
 from ._library import held
-from ._text import read_text
+from ._calls import read_text
 
 #: Which value of its bucket a percentile reports.
 ValueSelection = Literal["midpoint", "lower", "upper"]

@@ -22,7 +22,7 @@ from . import _structs as structs
 from . import arrays
 from ._handle import locked
 from ._library import released
-from ._text import c_text, read_text
+from ._calls import c_text, read_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,17 +94,8 @@ def svg(
     :param height: in CSS pixels (default: 400).
     """
     sizes = ctypes.sizeof(structs.PictureOptions), code(theme, _THEMES, "theme"), size(width, "width"), size(height, "height")
-    options = structs.PictureOptions(*sizes)
-    kind_code = code(kind, KINDS, "kind")
-    texts = c_text(title, "title"), c_text(unit, "unit")
-    return Svg(
-        _drawn(
-            sources,
-            labels,
-            lambda drawn, buffer: released.pictures_format_svg(*drawn, kind_code, *texts, byref(options), *buffer),
-            "SVG",
-        )
-    )
+    given = code(kind, KINDS, "kind"), c_text(title, "title"), c_text(unit, "unit"), byref(structs.PictureOptions(*sizes))
+    return Svg(_drawn(sources, labels, lambda drawn, buffer: released.pictures_format_svg(*drawn, *given, *buffer), "SVG"))
 
 
 def report(
@@ -115,11 +106,7 @@ def report(
     It has no external references and runs no script. See :func:`svg`.
     """
     texts = c_text(title, "title"), c_text(unit, "unit")
-    return Report(
-        _drawn(
-            sources, labels, lambda drawn, buffer: released.report_format_html(*drawn, *texts, *buffer), "report"
-        )
-    )
+    return Report(_drawn(sources, labels, lambda drawn, buffer: released.report_format_html(*drawn, *texts, *buffer), "report"))
 
 
 def _drawn(

@@ -12,11 +12,11 @@ from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, Named
 from . import _structs as structs
 from ._arguments import identifier, u64
 from ._buffers import batch_of, double_batch_of
+from ._calls import c_text, explained, fetch, read_bytes
 from ._handle import Handle
 from ._library import held, own, released
-from ._text import c_text, read_bytes
 from .doubles import DoubleHistogram
-from .errors import check, check_detail
+from .errors import check
 from .histogram import Histogram
 from .serving import MetricsServer
 
@@ -103,9 +103,7 @@ class MetricCounter(_Number):
     @property
     def value(self) -> int:
         """The sum so far, modulo 2**64."""
-        count = c_uint64()
-        check(held.metric_counter_read(self._handle(), byref(count)), "counter")
-        return count.value
+        return int(fetch(c_uint64, "counter", held.metric_counter_read, self._handle()).value)
 
 
 class MetricGauge(_Number):
@@ -127,9 +125,7 @@ class MetricGauge(_Number):
     @property
     def value(self) -> float:
         """The current value."""
-        value = c_double()
-        check(held.metric_gauge_read(self._handle(), byref(value)), "gauge")
-        return value.value
+        return float(fetch(c_double, "gauge", held.metric_gauge_read, self._handle()).value)
 
 
 class Registry(Handle):
@@ -149,15 +145,14 @@ class Registry(Handle):
     __slots__ = ()
 
     _KIND = "registry"
+    _NOT_PICKLED = "a registry cannot be pickled; its text can be sent"
 
     #: The ``Content-Type`` of the text.
     CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
     def __init__(self) -> None:
         self._pointer = None
-        pointer = c_void_p()
-        check(held.registry_create(byref(pointer)), "registry")
-        self._pointer = own(pointer, held.registry_free)
+        self._pointer = own(fetch(c_void_p, "registry", held.registry_create), held.registry_free)
 
     def add(
         self,
@@ -193,10 +188,7 @@ class Registry(Handle):
         """
         if not isinstance(histogram, (Histogram, DoubleHistogram)):
             raise TypeError(f"a registry holds histograms, not {type(histogram).__name__}")
-        options = _options(name, help, unit, labels, divisor, created)
-        options.flags |= structs.METRIC_NATIVE if native else 0
-        options.flags |= structs.METRIC_SINCE_RESET if since_reset else 0
-        options.flags |= structs.METRIC_SUMMARY if summary else 0
+        options = _options(name, help, unit, labels, divisor, created, NATIVE=native, SINCE_RESET=since_reset, SUMMARY=summary)
         options.max_buckets = max_buckets
         listed = () if bounds is None else bounds
         add: Any = released.registry_add
@@ -204,9 +196,8 @@ class Registry(Handle):
             batch = batch_of(listed, "bounds")
         else:
             add, batch = released.registry_add_double, double_batch_of(listed, "bounds")
-        number, error = c_uint64(), structs.Error()
-        given = (byref(options), batch.address or None, batch.length)
-        check_detail(add(self._handle(), histogram._handle(), *given, byref(number), byref(error)), error)
+        number, given = c_uint64(), (byref(options), batch.address or None, batch.length)
+        explained(add, self._handle(), histogram._handle(), *given, byref(number))
         return number.value
 
     def add_counter(
@@ -224,8 +215,7 @@ class Registry(Handle):
 
         :param striped: the counter has sixteen words, so that threads seldom wait for each other: 1 KB.
         """
-        options = _options(name, help, unit, labels, divisor, created)
-        options.flags |= structs.METRIC_STRIPED if striped else 0
+        options = _options(name, help, unit, labels, divisor, created, STRIPED=striped)
         return MetricCounter(*self._made(released.registry_add_counter, options))
 
     def add_gauge(
@@ -242,8 +232,8 @@ class Registry(Handle):
         return MetricGauge(*self._made(released.registry_add_gauge, options))
 
     def _made(self, add: Callable[..., int], options: structs.MetricOptions) -> Tuple[c_void_p, int]:
-        pointer, number, error = c_void_p(), c_uint64(), structs.Error()
-        check_detail(add(self._handle(), byref(options), byref(pointer), byref(number), byref(error)), error)
+        pointer, number = c_void_p(), c_uint64()
+        explained(add, self._handle(), byref(options), byref(pointer), byref(number))
         return pointer, number.value
 
     def remove(self, number: int) -> None:
@@ -270,9 +260,7 @@ class Registry(Handle):
         """
         given = [exemplar._native() for exemplar in exemplars]
         array = (structs.MetricExemplar * len(given))(*given)
-        error = structs.Error()
-        status = released.registry_set_exemplars(self._handle(), u64(number, "number"), array, len(given), byref(error))
-        check_detail(status, error)
+        explained(released.registry_set_exemplars, self._handle(), u64(number, "number"), array, len(given))
 
     def update(self) -> None:
         """Takes new counts of all histograms."""
@@ -344,9 +332,6 @@ class Registry(Handle):
     def __repr__(self) -> str:
         return f"<picollo.Registry{' closed' if self._pointer is None else ''}>"
 
-    def __reduce__(self) -> Any:
-        raise TypeError("a registry cannot be pickled; its text can be sent")
-
 
 def _labels(labels: Optional[Mapping[str, str]]) -> Any:
     given = list((labels or {}).items())
@@ -356,14 +341,14 @@ def _labels(labels: Optional[Mapping[str, str]]) -> Any:
 
 
 def _options(
-    name: str, help: str, unit: str, labels: Optional[Mapping[str, str]], divisor: float, created: bool
+    name: str, help: str, unit: str, labels: Optional[Mapping[str, str]], divisor: float, created: bool = True, **flags: bool
 ) -> structs.MetricOptions:
     if not 0 < divisor < math.inf:
         raise ValueError(f"divisor must be positive and finite, not {divisor!r}")
     raw_labels = _labels(labels)
-    return structs.MetricOptions(
-        struct_size=ctypes.sizeof(structs.MetricOptions),
-        flags=0 if created else structs.METRIC_NO_CREATED,
+    return structs.options(
+        structs.MetricOptions,
+        flags=structs.flags("METRIC", NO_CREATED=not created, **flags),
         divisor=divisor,
         labels_length=len(raw_labels),
         name=c_text(name, "name"),

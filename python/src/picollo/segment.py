@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-from ctypes import byref, c_uint64, c_void_p
-from typing import Any, Mapping, Optional, Union
+from ctypes import byref, c_uint64
+from typing import Mapping, Optional, Union
 
 from . import _structs as structs
 from ._arguments import MODES, checked_error, choice, u64
+from ._calls import c_text, create, explained, fetch, read_text, titled
 from ._handle import Handle
 from ._library import held, own, released
-from ._text import c_text, read_text, titled
-from .errors import check, check_detail
 from .histogram import Histogram, Mode
 from .registry import MetricCounter, _options
 
@@ -20,8 +18,8 @@ __all__ = ["Segment"]
 
 
 def _histogram(relative_error: float, min: int, max: Optional[int], mode: Optional[Mode]) -> structs.HistogramOptions:
-    return structs.HistogramOptions(
-        struct_size=ctypes.sizeof(structs.HistogramOptions),
+    return structs.options(
+        structs.HistogramOptions,
         relative_error=checked_error(relative_error),
         min_trackable=u64(min, "min"),
         max_trackable=0 if max is None else u64(max, "max"),
@@ -55,6 +53,7 @@ class Segment(Handle):
     __slots__ = ()
 
     _KIND = "segment"
+    _NOT_PICKLED = "a segment cannot be pickled; its path can be sent"
 
     def __init__(
         self,
@@ -68,30 +67,22 @@ class Segment(Handle):
         live_reset: bool = False,
     ) -> None:
         self._pointer = None
-        options = structs.SegmentOptions(
-            struct_size=ctypes.sizeof(structs.SegmentOptions),
-            flags=(structs.SEGMENT_KEEP if keep else 0)
-            | (structs.SEGMENT_ON_DISK if on_disk else 0)
-            | (structs.SEGMENT_INTERLOCKED if interlocked else 0)
-            | (structs.SEGMENT_LIVE_RESET if live_reset else 0),
+        options = structs.options(
+            structs.SegmentOptions,
+            flags=structs.flags("SEGMENT", KEEP=keep, ON_DISK=on_disk, INTERLOCKED=interlocked, LIVE_RESET=live_reset),
             max_bytes=u64(max_bytes, "max_bytes"),
             name=c_text(name, "name"),
             directory=c_text(os.fspath(directory), "directory"),
         )
-        self._open(released.segment_create, byref(options))
+        self._pointer = own(create(released.segment_create, byref(options)), held.segment_free)
 
     @classmethod
     def attach(cls, path: Union[str, "os.PathLike[str]"] = "") -> Segment:
         """Opens a segment that another process made; default: the environment variable ``PICOLLO_SEGMENT``."""
         segment = cls.__new__(cls)
         segment._pointer = None
-        segment._open(released.segment_attach, c_text(os.fspath(path), "path"))
+        segment._pointer = own(create(released.segment_attach, c_text(os.fspath(path), "path")), held.segment_free)
         return segment
-
-    def _open(self, call: Any, what: Any) -> None:
-        pointer, error = c_void_p(), structs.Error()
-        check_detail(call(what, byref(pointer), byref(error)), error)
-        self._pointer = own(pointer, held.segment_free)
 
     @property
     def path(self) -> str:
@@ -124,8 +115,8 @@ class Segment(Handle):
         :raises OutOfMemoryError: if the segment or the file system is full.
         """
         options = _histogram(relative_error, min, max, mode)
-        metric = _options(name, help, unit, labels, divisor, True)
-        pointer = self._entry(released.segment_histogram, metric, byref(options))
+        metric = _options(name, help, unit, labels, divisor)
+        pointer = create(released.segment_histogram, self._handle(), byref(metric), byref(options))
         histogram = Histogram.__new__(Histogram)
         histogram._take(pointer, titled(name, unit), many_writers=mode != "single_writer", options=None)
         return histogram
@@ -146,9 +137,8 @@ class Segment(Handle):
             workers wait for each other: 1 KB.
         :raises IncompatibleError: also if one is striped and the other is not.
         """
-        metric = _options(name, help, unit, labels, divisor, True)
-        metric.flags |= structs.METRIC_STRIPED if striped else 0
-        return MetricCounter(self._entry(released.segment_counter, metric), 0)
+        metric = _options(name, help, unit, labels, divisor, STRIPED=striped)
+        return MetricCounter(create(released.segment_counter, self._handle(), byref(metric)), 0)
 
     def retire(self, name: str, *, labels: Optional[Mapping[str, str]] = None) -> None:
         """Removes the histogram or counter with this name and these labels. No reader sees it any more, except those
@@ -157,14 +147,7 @@ class Segment(Handle):
 
         :raises InvalidArgumentError: if there is none with that name.
         """
-        metric = _options(name, "", "", labels, 1.0, True)
-        error = structs.Error()
-        check_detail(released.segment_retire(self._handle(), byref(metric), byref(error)), error)
-
-    def _entry(self, call: Any, metric: structs.MetricOptions, *options: Any) -> c_void_p:
-        pointer, error = c_void_p(), structs.Error()
-        check_detail(call(self._handle(), byref(metric), *options, byref(pointer), byref(error)), error)
-        return pointer
+        explained(released.segment_retire, self._handle(), byref(_options(name, "", "", labels, 1.0)))
 
     @staticmethod
     def estimate(
@@ -180,13 +163,9 @@ class Segment(Handle):
 
         :param interlocked: as for the segment; likewise ``live_reset``.
         """
-        size = c_uint64()
-        flags = (structs.SEGMENT_INTERLOCKED if interlocked else 0) | (structs.SEGMENT_LIVE_RESET if live_reset else 0)
-        check(held.segment_estimate(byref(_histogram(relative_error, min, max, mode)), flags, byref(size)), "estimate")
-        return size.value
+        options = _histogram(relative_error, min, max, mode)
+        flags = structs.flags("SEGMENT", INTERLOCKED=interlocked, LIVE_RESET=live_reset)
+        return int(fetch(c_uint64, "estimate", held.segment_estimate, byref(options), flags).value)
 
     def __repr__(self) -> str:
         return f"<picollo.Segment {'closed' if self._pointer is None else self.path}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a segment cannot be pickled; its path can be sent")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-from ctypes import byref, c_void_p
+from ctypes import byref
 from typing import Any, Iterable
 
 from . import _structs as structs
+from ._calls import c_text, create, read_text
 from ._library import held, released
-from ._text import c_text, read_text
-from .errors import check_detail
 
 __all__ = ["MetricsServer"]
 
@@ -28,8 +26,8 @@ class MetricsServer:
             raise ValueError(f"connections must be at least 1, not {connections!r}")
         if not timeout > 0:
             raise ValueError(f"timeout must be positive, not {timeout!r}")
-        options = structs.ServerOptions(
-            struct_size=ctypes.sizeof(structs.ServerOptions),
+        options = structs.options(
+            structs.ServerOptions,
             connections=connections,
             timeout_seconds=timeout,
             path=c_text(path, "path") or b" ",  # nothing would mean the default
@@ -37,9 +35,7 @@ class MetricsServer:
         )
         is_socket = host.startswith("unix:")
         address = host if is_socket else f"[{host}]:{port}" if ":" in host else f"{host or '0.0.0.0'}:{port}"
-        pointer, error = c_void_p(), structs.Error()
-        call = released.server_start(registry._handle(), c_text(address, "host"), byref(options), byref(pointer), byref(error))
-        check_detail(call, error)
+        pointer = create(released.server_start, registry._handle(), c_text(address, "host"), byref(options))
         # It serves until it is closed, even if nothing refers to it. Only one thread can take it out of the list.
         self._open = [pointer]
         address = read_text(lambda *buffer: held.server_address(pointer, *buffer), "address")

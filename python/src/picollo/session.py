@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import threading
 from ctypes import byref, c_size_t, c_uint32, c_void_p
 from typing import Any, Iterable, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
-from ._arguments import checked_counter_bits, checked_error
+from ._arguments import checked_counter_bits, checked_error, choice
+from ._calls import c_name, create, fetch
 from ._handle import HAS_GIL, Handle
 from ._library import held, own, released
-from ._text import c_name
 from .errors import PicolloError, check, check_detail, from_status, status_text
 from .event import Event, EventInfo, Reading
 from .histogram import Histogram
@@ -66,6 +65,7 @@ class Session(Handle):
     )
 
     _KIND = "session"
+    _NOT_PICKLED = "a session cannot be pickled: it counts one thread of one process"
 
     def __init__(
         self,
@@ -99,39 +99,24 @@ class Session(Handle):
         self._lock = None if HAS_GIL else threading.RLock()
         self._error = structs.Error()
         self._error_reference = byref(self._error)
-        flags = {
-            structs.SESSION_KERNEL: kernel,
-            structs.SESSION_PINNED: pinned,
-            structs.SESSION_DISABLED: not enabled,
-            structs.SESSION_INHERIT: inherit,
-            structs.SESSION_SKIP_UNAVAILABLE: skip_unavailable,
-            structs.SESSION_ORDERED: ordered,
-            structs.SESSION_ON_CPU: cpu is not None,
-            structs.SESSION_SUBTRACT: subtract,
-            structs.SESSION_SYSCALL_ONLY: syscall_only,
-        }
-        self._options = structs.SessionOptions(
-            struct_size=ctypes.sizeof(structs.SessionOptions),
-            flags=sum(flag for flag, is_set in flags.items() if is_set),
+        control = {"DISABLED": not enabled, "SKIP_UNAVAILABLE": skip_unavailable, "ON_CPU": cpu is not None}
+        how = {"ORDERED": ordered, "SUBTRACT": subtract, "SYSCALL_ONLY": syscall_only}
+        self._options = structs.options(
+            structs.SessionOptions,
+            flags=structs.flags("SESSION", KERNEL=kernel, PINNED=pinned, INHERIT=inherit, **control, **how),
             relative_error=checked_error(relative_error),
             thread=_i32(thread, "thread"),
             cpu=0 if cpu is None else _i32(cpu, "cpu"),
             counter_bits=checked_counter_bits(counter_bits),
         )
         raw = (structs.Event * len(parsed))(*(event._raw for event in parsed))
-        pointer = c_void_p()
         # Without the GIL: the first session of a process may test user reads and clocks for some milliseconds.
-        status = released.session_create(
-            byref(self._options), raw, len(parsed), byref(pointer), self._error_reference
-        )
-        check_detail(status, self._error, self._specs)
+        pointer = create(released.session_create, byref(self._options), raw, len(parsed), events=self._specs)
         self._pointer = own(pointer, held.session_free)
         self._events = tuple(self._event(index, spec) for index, spec in enumerate(self._specs))
 
     def _event(self, index: int, spec: str) -> Event:
-        raw = structs.Event()
-        check(self._call(held.session_event, index, byref(raw)), "session event")
-        return Event._adopt(raw, spec)
+        return Event._adopt(fetch(structs.Event, "session event", self._call, held.session_event, index), spec)
 
     # ── what is counted ────────────────────────────────────────────────────────────────────────────────
 
@@ -152,23 +137,13 @@ class Session(Handle):
         if raw.status != 0:
             is_cut_off = message.endswith("\u2026")
             message = (is_cut_off and self._explanation(index)) or message or status_text(raw.status)
+        counts = raw.not_counted_count, raw.overhead_fast, raw.overhead_syscall, raw.flags
         return EventInfo(
-            self._specs[index],
-            self._events[index].name,
-            raw.status,
-            raw.os_errno or None,
-            message,
-            raw.group,
-            raw.not_counted_count,
-            raw.overhead_fast,
-            raw.overhead_syscall,
-            raw.flags,
+            self._specs[index], self._events[index].name, raw.status, raw.os_errno or None, message, raw.group, *counts
         )
 
     def _raw_info(self, index: int) -> structs.EventInfo:
-        raw = structs.EventInfo()
-        check(self._call(held.session_event_info, index, byref(raw)), "session event info")
-        return raw
+        return fetch(structs.EventInfo, "session event info", self._call, held.session_event_info, index)
 
     def _explanation(self, index: int) -> str:
         """The full reason why an event cannot be counted: errors have more room. Opens the event again, alone."""
@@ -246,7 +221,7 @@ class Session(Handle):
         try:
             code = _HOW[how]
         except (KeyError, TypeError):
-            raise ValueError(f"how must be one of {', '.join(_HOW)}, not {how!r}") from None
+            code = choice(how, _HOW, "how")
         # With the GIL held: otherwise, the measurement would include getting it back.
         status = self._call(held.session_read, code, self._error_reference)
         if status != 0:
@@ -267,14 +242,7 @@ class Session(Handle):
         status, found = self._raw_readings(bool(deltas)) if kept is None else kept.readings[bool(deltas)]
         check(status, "session readings")
         return tuple(
-            Reading(
-                raw.value if raw.status == 0 else None,
-                raw.raw,
-                raw.time_enabled,
-                raw.time_running,
-                raw.flags,
-                raw.status,
-            )
+            Reading(raw.value if raw.status == 0 else None, raw.raw, raw.time_enabled, raw.time_running, raw.flags, raw.status)
             for raw in found
         )
 
@@ -287,8 +255,7 @@ class Session(Handle):
 
         The counts include about a microsecond of Python's own work; :attr:`Measurement.readings` are the deltas.
         """
-        if how not in _HOW:
-            raise ValueError(f"how must be one of {', '.join(_HOW)}, not {how!r}")
+        choice(how, _HOW, "how")
         return Measurement(self, how)
 
     # ── results ────────────────────────────────────────────────────────────────────────────────────────
@@ -378,9 +345,6 @@ class Session(Handle):
     def __enter__(self) -> Session:
         self._handle()
         return self
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a session cannot be pickled: it counts one thread of one process")
 
 
 class _Kept(NamedTuple):

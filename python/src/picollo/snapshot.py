@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from ctypes import byref, c_char_p, c_double, c_size_t, c_uint64, c_void_p, cast
 from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
@@ -10,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
 from . import arrays, interchange, picture
 from . import _structs as structs
 from ._arguments import choice, u64
+from ._calls import c_text, fetch, read_array, read_bytes, read_text
 from ._handle import Handle, ask, locked, new_lock
 from ._library import Functions, held, own, released
-from ._text import c_text, read_bytes, read_text
-from .errors import BufferTooSmallError, IncompatibleError, InvalidArgumentError, check
+from .errors import IncompatibleError, InvalidArgumentError, check
 from .percentile import (
     Bucket,
     BucketPercentile,
@@ -109,9 +108,7 @@ class Snapshot(Handle):
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
         """Not for callers: see ``Histogram.snapshot``."""
         self._prepare(footprint, name)
-        pointer = c_void_p()
-        check(self._functions.snapshot_create(histogram, byref(pointer)), "snapshot")
-        self._pointer = own(pointer, held.snapshot_free)
+        self._pointer = own(fetch(c_void_p, "snapshot", self._functions.snapshot_create, histogram), held.snapshot_free)
 
     def _prepare(self, footprint: int, name: str) -> None:
         self._pointer = None
@@ -124,8 +121,7 @@ class Snapshot(Handle):
     def _adopt(cls, pointer: c_void_p, name: str) -> Snapshot:
         """Wraps a snapshot that the library made, and takes over its reference."""
         pointer = own(pointer, held.snapshot_free)
-        layout = structs.Layout()
-        check(held.snapshot_layout(pointer, byref(layout)), "snapshot")
+        layout = fetch(structs.Layout, "snapshot", held.snapshot_layout, pointer)
         snapshot = cls.__new__(cls)
         snapshot._prepare(layout.length * 8, name)
         snapshot._pointer = pointer
@@ -158,18 +154,12 @@ class Snapshot(Handle):
 
     @property
     def min(self) -> int:
-        """The percentile at rank 0: midpoint of the lowest non-empty bucket. Costs as much as that percentile.
-
-        :raises EmptyError: if nothing was recorded.
-        """
+        """The percentile at rank 0: midpoint of the lowest non-empty bucket. It costs and raises what that does."""
         return self.percentile(0).value
 
     @property
     def max(self) -> int:
-        """The percentile at rank 100: midpoint of the highest non-empty bucket. Costs as much as that percentile.
-
-        :raises EmptyError: if nothing was recorded.
-        """
+        """The percentile at rank 100: midpoint of the highest non-empty bucket. It costs and raises what that does."""
         return self.percentile(100).value
 
     @property
@@ -206,11 +196,7 @@ class Snapshot(Handle):
         return Summary(with_percentiles(raw, asked[2]), self._name)
 
     def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:
-        """The percentile at a rank from 0 to 100.
-
-        :raises InvalidArgumentError: for a rank out of range, and NaN.
-        :raises EmptyError: when nothing was recorded.
-        """
+        """The percentile at a rank from 0 to 100. See :meth:`percentiles`."""
         return self.percentiles((rank,), values)[0]
 
     def percentiles(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[Percentile]:
@@ -345,17 +331,8 @@ class Snapshot(Handle):
         return found  # type: ignore[no-any-return]
 
     def _raw_buckets(self, non_empty: bool) -> Any:
-        length = c_size_t()
-        what = "buckets"
         with self._lock:
-            handle = self._handle()
-            function = self._functions.snapshot_buckets
-            status = function(handle, bool(non_empty), None, 0, byref(length))
-            if status != BufferTooSmallError.STATUS:
-                check(status, what)
-            found = (structs.Bucket * length.value)()
-            check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
-        return found
+            return read_array(structs.Bucket, "buckets", self._functions.snapshot_buckets, self._handle(), bool(non_empty))
 
     def merge(self, other: Snapshot, *, placement: interchange.Placement = "midpoint") -> Merged:
         """Adds all counts of another snapshot, of any layout, and reports where they went. The next update discards
@@ -386,9 +363,8 @@ class Snapshot(Handle):
             raise TypeError(f"a snapshot can {what} snapshots, not {type(other).__name__}")
         if other is self:
             raise ValueError(f"a snapshot cannot {what} itself: nothing was changed")
-        raw = structs.Merged()
         with locked(self, other):
-            check(function(self._handle(), other._handle(), byref(raw)), what)
+            raw = fetch(structs.Merged, what, function, self._handle(), other._handle())
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def __add__(self, other: Snapshot) -> Snapshot:
@@ -626,16 +602,11 @@ def _check_ranks(status: int, ranks: Iterable[float]) -> None:
 
 def _steps(snapshot: Snapshot, function: Any, what: str, *arguments: Any) -> list[CountStep]:
     """The steps that the library's function returns."""
-    length = c_size_t()
     with snapshot._lock:
-        handle = snapshot._handle()
-        status = function(handle, *arguments, None, 0, byref(length))
-        if status == InvalidArgumentError.STATUS:
-            raise InvalidArgumentError(status, f"{what}, and must make at most {structs.MAX_STEPS:,} steps")
-        if status != BufferTooSmallError.STATUS:
-            check(status, "steps")
-        found = (structs.Step * length.value)()
-        check(function(handle, *arguments, found, length.value, byref(length)), "steps")
+        try:
+            found = read_array(structs.Step, "steps", function, snapshot._handle(), *arguments)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(error.status, f"{what}, and must make at most {structs.MAX_STEPS:,} steps") from None
         buckets = snapshot._raw_buckets(non_empty=True)
     listed = []
     place, value, upper, count = 0, 0, -1, 0
@@ -645,16 +616,6 @@ def _steps(snapshot: Snapshot, function: Any, what: str, *arguments: Any) -> lis
             upper, count = bucket.upper, bucket.count
             value += (bucket.lower + bucket.step // 2) * count
             place += 1
-        listed.append(
-            CountStep(
-                getattr(raw, "from"),
-                raw.to,
-                raw.added_count,
-                raw.cumulative_count,
-                raw.rank,
-                raw.rank_level,
-                count if upper >= raw.to else 0,
-                value,
-            )
-        )
+        counts = raw.added_count, raw.cumulative_count, raw.rank, raw.rank_level
+        listed.append(CountStep(getattr(raw, "from"), raw.to, *counts, count if upper >= raw.to else 0, value))
     return listed

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Optional, TypeVar, Union
 from . import _structs as structs
 from ._fields import Field, integer, number
 from ._library import held
-from ._text import Texts, c_text, read_text
+from ._calls import Texts, c_text, read_text
 from .errors import EmptyError
 from .percentile import Percentile, ValueSelection, percentile_from, selection_name
 
@@ -35,14 +35,6 @@ def percentiles_of(raw: Any) -> Any:
     return raw.percentiles[: raw.percentiles_length]
 
 
-def percentiles_from_bytes(kind: Any, data: bytes) -> Any:
-    """An array of percentiles, unpickled."""
-    length, rest = divmod(len(data), ctypes.sizeof(kind))
-    if rest or length != len(RANKS):
-        raise ValueError("this summary was pickled by another version of picollo")
-    return (kind * length).from_buffer_copy(data)
-
-
 #: The type of the recorded values: int or float.
 Value = TypeVar("Value", int, float)
 
@@ -54,6 +46,8 @@ class NamedSummary(Texts, Generic[Value]):
 
     #: The library's function that formats it.
     _FORMAT: ClassVar[Any]
+    #: The structs of the summary and of its percentiles.
+    _STRUCTS: ClassVar[tuple[Any, Any]]
 
     def __init__(self, raw: Any, name: str = "") -> None:
         """Not for callers: summaries come from histograms and snapshots."""
@@ -106,6 +100,17 @@ class NamedSummary(Texts, Generic[Value]):
     def _own_title(self) -> str:
         return self._name
 
+    def __reduce__(self) -> Any:
+        return _unpickled, (type(self), bytes(self._raw), b"".join(map(bytes, percentiles_of(self._raw))), self._name)
+
+
+def _unpickled(kind: type[Any], raw: bytes, percentiles: bytes, name: str) -> Any:
+    summary, percentile = kind._STRUCTS
+    if (len(raw), len(percentiles)) != (ctypes.sizeof(summary), ctypes.sizeof(percentile) * len(RANKS)):
+        raise ValueError("this summary was pickled by another version of picollo")
+    room = (percentile * len(RANKS)).from_buffer_copy(percentiles)
+    return kind(with_percentiles(summary.from_buffer_copy(raw), room), name)
+
 
 def _at(rank: float, doc: str) -> Field[int]:
     return Field(lambda one, name: int(one[rank]), doc)
@@ -121,6 +126,7 @@ class Summary(NamedSummary[int]):
     __slots__ = ("_percentiles",)
 
     _FORMAT = held.summary_format
+    _STRUCTS = structs.Summary, structs.Percentile
 
     def __init__(self, raw: structs.Summary, name: str = "") -> None:
         """Not for callers: summaries come from histograms and snapshots."""
@@ -183,16 +189,8 @@ class Summary(NamedSummary[int]):
         """
         if not isinstance(other, Summary):
             raise TypeError(f"a summary is compared with a summary, not {type(other).__name__}")
-        return SummaryDiff(
-            self,
-            other,
-            title,
-            self._name if name is None else name,
-            other._name if other_name is None else other_name,
-        )
-
-    def __reduce__(self) -> Any:
-        return _summary_from_bytes, (bytes(self._raw), b"".join(map(bytes, percentiles_of(self._raw))), self._name)
+        names = self._name if name is None else name, other._name if other_name is None else other_name
+        return SummaryDiff(self, other, title, *names)
 
 
 #: The units that texts for people support.
@@ -241,11 +239,3 @@ class SummaryDiff(SideBySide):
     def _format(self, form: int, title: Optional[str]) -> str:
         arguments = self._arguments(title)
         return read_text(lambda *buffer: held.summary_format_diff(*arguments, form, *buffer), "diff")
-
-
-def _summary_from_bytes(raw: bytes, percentiles: bytes, name: str) -> Summary:
-    """Unpickles."""
-    if len(raw) != ctypes.sizeof(structs.Summary):
-        raise ValueError("this summary was pickled by another version of picollo")
-    room = percentiles_from_bytes(structs.Percentile, percentiles)
-    return Summary(with_percentiles(structs.Summary.from_buffer_copy(raw), room), name)

@@ -1,4 +1,4 @@
-"""Passes text to and from the library."""
+"""Passes texts, arrays, structs and handles to and from the library."""
 
 from __future__ import annotations
 
@@ -7,10 +7,41 @@ from ctypes import byref
 from typing import Any, Callable, Optional
 
 from . import _structs as structs
-from .errors import BufferTooSmallError, check
+from .errors import BufferTooSmallError, check, check_detail
 
 #: Most texts fit: a Markdown summary has about 1,400 bytes.
 _FIRST_CAPACITY = 4096
+
+
+def fetch(kind: Any, what: str, function: Any, *arguments: Any) -> Any:
+    """Returns what a library function writes through its last argument: a struct, number or handle of this kind."""
+    found = kind()
+    check(function(*arguments, byref(found)), what)
+    return found
+
+
+def explained(function: Any, *arguments: Any, events: tuple[str, ...] = ()) -> None:
+    """Calls a library function that explains its errors through its last argument."""
+    error = structs.Error()
+    check_detail(function(*arguments, byref(error)), error, events)
+
+
+def create(function: Any, *arguments: Any, events: tuple[str, ...] = ()) -> ctypes.c_void_p:
+    """Returns the new handle from a library function that explains its errors."""
+    pointer = ctypes.c_void_p()
+    explained(function, *arguments, byref(pointer), events=events)
+    return pointer
+
+
+def read_array(kind: Any, what: str, function: Any, *arguments: Any) -> Any:
+    """Returns the array that a library function writes. The first call returns its length."""
+    length = ctypes.c_size_t()
+    status = function(*arguments, None, 0, byref(length))
+    if status != BufferTooSmallError.STATUS:
+        check(status, what)
+    found = (kind * length.value)()
+    check(function(*arguments, found, length.value, byref(length)), what)
+    return found
 
 
 def read_text(call: Callable[[Any, int, Any], int], what: str) -> str:

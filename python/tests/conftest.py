@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import contextlib
 import functools
 import os
+import pty
 import re
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
+import traceback
+import warnings
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterable, Optional, Union
 
 import pytest
 from hypothesis import configuration, settings
@@ -98,6 +104,33 @@ def run_python(
     )
 
 
+def output_of(code: str, **options: Any) -> str:
+    """The output of such a program, which ends well and writes no errors."""
+    told = run_python(code, **options)
+    assert (told.returncode, told.stderr) == (0, "")
+    return told.stdout
+
+
+def forked(work: Callable[[], Any]) -> int:
+    """Runs this in a forked child. Returns the child's exit status, which is 0 unless it raised."""
+    with warnings.catch_warnings():
+        # Python 3.12 warns if there are other threads; the library's objects are made for that.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        # Ends a child that waits forever.
+        signal.alarm(30)
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The outcome of a call: the result or the exception."""
     try:
@@ -143,3 +176,31 @@ def command_environment(**changes: str) -> dict[str, str]:
     """For ``python -m picollo``, with this package and the command of :func:`native_command`."""
     found = {"PYTHONPATH": str(PACKAGE.parent), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
     return {**os.environ, **found, **changes}
+
+
+def python_m(*arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
+    """``python -m picollo`` with these arguments, and these changes of the environment."""
+    program = [sys.executable, "-X", "dev", "-W", "error", "-m", "picollo", *map(str, arguments)]
+    return subprocess.run(program, capture_output=True, text=True, env=command_environment(**changes), timeout=120)
+
+
+def on_a_terminal(*program: "Union[str, Path]", lines: Iterable[bytes] = ()) -> tuple[str, str]:
+    """The output of a program that reads these lines, slowly, and what it writes to a terminal meanwhile."""
+    leader, follower = pty.openpty()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=follower, env=command_environment()) as process:
+        os.close(follower)
+        assert process.stdin is not None and process.stdout is not None
+        for line in lines:
+            process.stdin.write(line)
+            process.stdin.flush()
+            time.sleep(0.05)
+        process.stdin.close()
+        output = process.stdout.read().decode()
+        assert process.wait(120) == 0
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux's error if nobody is at the other end
+        while part := os.read(leader, 1 << 16):
+            shown += part
+    os.close(leader)
+    return output, shown.decode()

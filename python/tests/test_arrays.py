@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from conftest import run_python
+from conftest import assert_refused, output_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,13 +61,13 @@ def test_percentile_arrays() -> None:
     assert snapshot.percentile_array(50).shape == () and snapshot.percentile_array([]).shape == (0,)
     asked = numpy.array([[50, 99], [0, 100]])[:, ::-1]
     assert snapshot.percentile_array(asked).tolist() == [snapshot.percentile_values(row) for row in asked.tolist()]
-    with pytest.raises(picollo.InvalidArgumentError, match="not 101.0, nan"):
-        snapshot.percentile_array([1, 101, math.nan])
-    with pytest.raises(picollo.EmptyError):
-        snapshot_of([]).percentile_array([50])
-    snapshot.close()
-    with pytest.raises(picollo.ClosedError):
-        snapshot.percentile_array([50])
+    closed = snapshot_of([])
+    closed.close()
+    assert_refused(
+        (lambda: snapshot.percentile_array([1, 101, math.nan]), picollo.InvalidArgumentError, "not 101.0, nan"),
+        (lambda: snapshot_of([]).percentile_array([50]), picollo.EmptyError, ""),
+        (lambda: closed.percentile_array([50]), picollo.ClosedError, ""),
+    )
 
 
 def test_frames_of_summaries() -> None:
@@ -88,7 +88,7 @@ def test_frames_of_summaries() -> None:
 
 
 def test_neither_is_needed_nor_loaded() -> None:
-    result = run_python(
+    told = output_of(
         """
         import sys
         import picollo
@@ -108,4 +108,4 @@ def test_neither_is_needed_nor_loaded() -> None:
                 raise AssertionError
         """
     )
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert told == ""

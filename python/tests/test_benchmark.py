@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import gc
 import json
 import math
-import os
 import pickle
 import re
-import subprocess
 import sys
 from typing import Any
 
 import pytest
-from conftest import command_environment
+from conftest import assert_refused, on_a_terminal, python_m
 
 import picollo
 from picollo import Benchmark, Step, Verdict
@@ -139,37 +137,24 @@ def test_names_and_collection() -> None:
 
 def test_refusals() -> None:
     wrongs = (("budget", 0), ("budget", math.nan), ("sample", -1), ("warm_up", -1), ("min_blocks", 0), ("max_blocks", 2**32))
-    for name, value in wrongs:
-        with pytest.raises(ValueError, match=name):
-            Benchmark(**{name: value})  # type: ignore[arg-type]
-    with pytest.raises(picollo.InvalidArgumentError):
-        Benchmark(confidence=2)
-    with pytest.raises(picollo.NoSuchEventError):
-        Benchmark(events=["no-such-event"])
-    bench = Benchmark()
-    with pytest.raises(picollo.InvalidArgumentError):
-        bench.done()
-    with pytest.raises(picollo.EmptyError):
-        bench.result()
-    with pytest.raises(TypeError):
-        pickle.dumps(bench)
-    bench.close()
-    bench.close()
-    with pytest.raises(picollo.ClosedError):
-        bench.next()
+    bench, closed = Benchmark(), Benchmark()
+    closed.close()
+    closed.close()
+    assert_refused(
+        *((functools.partial(Benchmark, **{name: value}), ValueError, name) for name, value in wrongs),  # type: ignore[arg-type]
+        (lambda: Benchmark(confidence=2), picollo.InvalidArgumentError, ""),
+        (lambda: Benchmark(events=["no-such-event"]), picollo.NoSuchEventError, ""),
+        (bench.done, picollo.InvalidArgumentError, ""),
+        (bench.result, picollo.EmptyError, ""),
+        (lambda: pickle.dumps(bench), TypeError, "a benchmark cannot be pickled"),
+        (closed.next, picollo.ClosedError, ""),
+    )
 
 
 # ---- the command
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-m", "picollo", "compare", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=command_environment(),
-    )
+command = functools.partial(python_m, "compare")
 
 
 # A few of twenty blocks may fail on a busy machine; of eight, none.
@@ -219,23 +204,8 @@ def test_memory_and_counters() -> None:
 
 
 def test_progress_on_a_terminal() -> None:
-    import pty
-
-    leader, follower = pty.openpty()
-    environment = command_environment()
-    program = [sys.executable, "-m", "picollo", "compare", "sleep 0.05", "sleep 0.06", *FEW]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=follower, env=environment) as process:
-        output, _ = process.communicate(timeout=120)
-    # One call returns at most the terminal's line buffer.
-    os.set_blocking(leader, False)
-    pieces = []
-    with contextlib.suppress(BlockingIOError):
-        while piece := os.read(leader, 1 << 16):
-            pieces.append(piece)
-    shown = b"".join(pieces).decode()
-    os.close(leader)
-    os.close(follower)
-    assert process.returncode == 0 and b"Wall time " in output
+    output, shown = on_a_terminal(sys.executable, "-m", "picollo", "compare", "sleep 0.05", "sleep 0.06", *FEW)
+    assert "Wall time " in output
     assert shown.startswith("\r") and "% [" in shown and " runs  A " in shown and "nan" not in shown
     assert shown.endswith("\r") and all(len(part) <= 79 for part in shown.split("\r"))
 

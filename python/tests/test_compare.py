@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from typing import Any
 
 import pytest
+from conftest import assert_refused
 
 import picollo
 from picollo import Histogram, Verdict
@@ -112,19 +114,14 @@ def test_result_and_texts() -> None:
 
 def test_refusals() -> None:
     some, none = recorded([1, 2, 3]), Histogram()
-    for a, b in ((some, none), (none, some)):
-        with pytest.raises(picollo.EmptyError):
-            picollo.compare(a, b)
-    with pytest.raises(TypeError):
-        picollo.compare(some, some.summary())  # type: ignore[arg-type]
-    for wrong in (0, 1, -1, math.nan, 2):
-        for name in ("quantile", "confidence", "power"):
-            with pytest.raises(ValueError, match=name):
-                picollo.compare(some, some, **{name: wrong})  # type: ignore[arg-type]
-        with pytest.raises(ValueError):
-            picollo.quantile_interval(some, wrong)
-    with pytest.raises(ValueError):
-        picollo.compare(some, some, absolute_threshold=math.nan)
+    wrongs = [(name, wrong) for wrong in (0, 1, -1, math.nan, 2) for name in ("quantile", "confidence", "power")]
+    assert_refused(
+        *((partial(picollo.compare, *two), picollo.EmptyError, "") for two in ((some, none), (none, some))),
+        (lambda: picollo.compare(some, some.summary()), TypeError, ""),  # type: ignore[arg-type]
+        *((partial(picollo.compare, some, some, **{name: wrong}), ValueError, name) for name, wrong in wrongs),  # type: ignore[arg-type]
+        *((partial(picollo.quantile_interval, some, wrong), ValueError, "") for _, wrong in wrongs),
+        (lambda: picollo.compare(some, some, absolute_threshold=math.nan), ValueError, ""),
+    )
     few = picollo.compare(some, some)
     assert few.has_too_few and few.a.lower is None and few.interval == (-math.inf, math.inf)
 
@@ -150,8 +147,9 @@ def test_blocks() -> None:
     walk = numpy.cumsum(numpy.random.default_rng(4).normal(0, 1, 200))
     assert picollo.compare_blocks(numpy.zeros(200), walk).is_autocorrelated
     assert picollo.compare_blocks(a[:3], b[:3]).has_too_few
-    for first, second, options in ((a, b[:-1], {}), ([1.0], [math.inf], {}), (a, b, {"resolution": math.nan})):
-        with pytest.raises(ValueError):
-            picollo.compare_blocks(first, second, **options)
-    with pytest.raises(picollo.EmptyError):
-        picollo.compare_blocks([], [])
+    assert_refused(
+        (lambda: picollo.compare_blocks(a, b[:-1]), ValueError, "same length"),
+        (lambda: picollo.compare_blocks([1.0], [math.inf]), ValueError, "finite"),
+        (lambda: picollo.compare_blocks(a, b, resolution=math.nan), ValueError, "threshold"),
+        (lambda: picollo.compare_blocks([], []), picollo.EmptyError, ""),
+    )

@@ -65,20 +65,3 @@ def test_closed_objects_are_errors_of_the_package() -> None:
     assert type(copy) is type(error) is picollo.ClosedError and str(copy) == str(error) == error.message
     # It has no status: the library knows no closed objects.
     assert (error.status, error.errno, error.event) == (0, None, None) and type(errors.from_status(0)) is picollo.PicolloError
-
-
-def test_a_failing_call_explains_what_and_why() -> None:
-    with pytest.raises(picollo.EmptyError, match="nothing was recorded") as caught:
-        picollo.Histogram().percentile(50)
-    assert caught.value.status == -8
-
-
-def test_memory_runs_out() -> None:
-    """A histogram that is too large for any machine."""
-    with pytest.warns(UserWarning, match="MB"):
-        try:
-            huge = picollo.Histogram(1e-6)
-        except picollo.OutOfMemoryError as error:
-            assert isinstance(error, MemoryError)
-            return
-    assert huge.footprint > 300 * 2**20

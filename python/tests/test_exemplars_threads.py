@@ -6,14 +6,13 @@ import asyncio
 import contextlib
 import io
 import os
-import signal
 import threading
 import time
 import types
 from typing import Any, AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
-from conftest import in_threads
+from conftest import forked, in_threads
 from test_exemplars import MILLI, OFTEN, ordinary, spin
 
 from picollo import Exemplars, Cause, Histogram, KeptExemplar, errors, timed, write_log
@@ -146,28 +145,21 @@ def test_fork() -> None:
     ordinary(slow, 50)
     scope = slow.scope()
     scope.__enter__()
-    child = os.fork()
-    if child == 0:
-        try:
-            scope.__exit__(None, None, None)
-            with slow.scope():
-                time.sleep(0.01)
-            try:
-                told = slow.collect()
-            except errors.ForkedError:
-                os._exit(0)
-            os._exit(0 if any(one.value >= 10 * MILLI for one in told.exemplars) else 3)
-        except BaseException:
-            os._exit(4)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+
+    def child() -> None:
+        scope.__exit__(None, None, None)
+        with slow.scope():
+            time.sleep(0.01)
+        with contextlib.suppress(errors.ForkedError):
+            assert any(one.value >= 10 * MILLI for one in slow.collect().exemplars)
+
+    assert forked(child) == 0
     scope.__exit__(None, None, None)
     interval = slow.collect()
     assert interval.observations == histogram.total_count == 51
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_beside_another_thread() -> None:
     """The child works whatever that thread is doing."""
     slow, log = Exemplars(Histogram()), write_log(io.BytesIO())
@@ -181,18 +173,8 @@ def test_a_fork_beside_another_thread() -> None:
     thread = threading.Thread(target=hold)
     thread.start()
     is_held.wait()
-    child = os.fork()
-    if child == 0:
-        # Ends a child that waits forever.
-        signal.alarm(30)
-        wrong = 1
-        try:
-            slow.collect()
-            log.close()
-            wrong = 0
-        finally:
-            os._exit(wrong)
+    status = forked(lambda: (slow.collect(), log.close()))  # type: ignore[func-returns-value]
     is_over.set()
     thread.join()
-    assert os.waitpid(child, 0)[1] == 0
+    assert status == 0
     slow.collect()

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import csv
 import gzip
 import io
 import os
-import pty
 import re
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PROJECT, SOURCES, command_environment, native_command
+from conftest import PROJECT, SOURCES, command_environment, native_command, on_a_terminal, python_m
 
 import picollo
 from picollo import LogInterval, Snapshot
@@ -291,12 +288,6 @@ def test_wrong_usage(arguments: "list[str]", complaint: str) -> None:
 # ── around it ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def python_m(*arguments: object, **changes: str) -> "subprocess.CompletedProcess[str]":
-    """The command, through the package."""
-    program = [sys.executable, "-W", "error", "-m", "picollo", *map(str, arguments)]
-    return subprocess.run(program, capture_output=True, text=True, env=command_environment(**changes), timeout=60)
-
-
 def test_the_module(log: Path) -> None:
     told = python_m("hlog", log)
     assert (told.returncode, told.stdout, told.stderr) == (0, run(log)[0], "")
@@ -341,37 +332,15 @@ def test_a_closed_pipe(log: Path) -> None:
     assert (told.returncode, told.stderr) == (1, "")
 
 
-def on_a_terminal(log: Path, *arguments: str) -> "tuple[str, str]":
-    """Its output for a slow log, and the terminal's output meanwhile."""
-    leader, follower = pty.openpty()
-    program = [native_command(), "hlog", "-", *arguments]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower) as process:
-        os.close(follower)
-        assert process.stdin is not None and process.stdout is not None
-        for line in log.read_bytes().splitlines(keepends=True):
-            process.stdin.write(line)
-            process.stdin.flush()
-            time.sleep(0.05)
-        process.stdin.close()
-        output = process.stdout.read().decode()
-        assert process.wait(60) == 0
-    shown = b""
-    with contextlib.suppress(OSError):  # Linux's error if nobody is at the other end
-        while part := os.read(leader, 1 << 16):
-            shown += part
-    os.close(leader)
-    return output, shown.decode()
-
-
 def test_progress_of_a_long_log(log: Path) -> None:
     """Overwritten lines, at most as wide as a terminal, and removed at the end. The command's own tests check
     shares."""
-    wanted = run(log)[0]
-    output, shown = on_a_terminal(log)
+    wanted, lines = run(log)[0], log.read_bytes().splitlines(keepends=True)
+    output, shown = on_a_terminal(native_command(), "hlog", "-", lines=lines)
     assert output == wanted
     parts = shown.split("\r")
     # Nothing in the first half second, and then at most ten times a second, for 34 lines.
     pictures = [part for part in parts if "MB/s" in part]
     assert parts[0] == "" and 1 <= len(pictures) < 34 and all("<stdin>" in part for part in pictures)
     assert max(map(len, parts)) <= 80 and parts[-1] == "" and parts[-2].strip() == ""
-    assert on_a_terminal(log, "--no-progress") == (wanted, "")
+    assert on_a_terminal(native_command(), "hlog", "-", "--no-progress", lines=lines) == (wanted, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import pickle
+from functools import partial
 from typing import Any
 
 import pytest
@@ -59,14 +60,11 @@ def test_one_after_another() -> None:
     decoded, offset = Snapshot.decode_first(texts, 6)
     assert (content(decoded), texts[offset - 1]) == (content(snapshot), "\n")
     assert Snapshot.decode_first(texts, offset)[1] == len(texts)
-    for at in (len(data), 2):
-        with pytest.raises(picollo.CorruptError, match=f"at {at}"):
-            Snapshot.decode_first(data, at)
-    for wrong in (len(data) + 1, -1):
-        with pytest.raises(ValueError):
-            Snapshot.decode_first(data, wrong)
-    with pytest.raises(TypeError):
-        Snapshot.decode_first(data, 0.5)  # type: ignore[arg-type]
+    assert_refused(
+        *((partial(Snapshot.decode_first, data, at), picollo.CorruptError, f"at {at}") for at in (len(data), 2)),
+        *((partial(Snapshot.decode_first, data, at), ValueError, "offset must be") for at in (len(data) + 1, -1)),
+        (lambda: Snapshot.decode_first(data, 0.5), TypeError, ""),  # type: ignore[arg-type]
+    )
 
 
 def test_pickles_stay_readable() -> None:
@@ -77,13 +75,11 @@ def test_pickles_stay_readable() -> None:
     histogram.record(5)
     assert histogram.total_count == 5
     damaged = base64.b64decode(PICKLED_SNAPSHOT).replace(b"Picollo", b"picollo")
-    with pytest.raises(picollo.CorruptError):
-        pickle.loads(damaged)
     # Users pickle their own snapshots: 48 million counters are not too many.
     finest = Histogram(1e-6, storage="sparse").snapshot()
     assert pickle.loads(pickle.dumps(finest)).total_count == 0
-    with pytest.raises(picollo.OutOfMemoryError):
-        Snapshot.decode(finest.encode())
+    too_many = (lambda: Snapshot.decode(finest.encode())), picollo.OutOfMemoryError, ""
+    assert_refused((lambda: pickle.loads(damaged), picollo.CorruptError, ""), too_many)
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
@@ -93,10 +89,10 @@ def test_every_protocol(protocol: int) -> None:
     for thing in things:
         again = pickle.loads(pickle.dumps(thing, protocol))
         assert type(again) is type(thing)
-        if isinstance(thing, (Histogram, Snapshot)):
-            assert (again.name, again.counts) == ("A", thing.counts)
-        elif isinstance(thing, tuple):
+        if isinstance(thing, tuple):
             assert again == thing
+        else:
+            assert (again.name, str(again)) == ("A", str(thing))
 
 
 @pytest.mark.parametrize("mode", ["single_writer", "interlocked", "thread_local", "per_cpu"])
@@ -190,12 +186,11 @@ def test_hgrm() -> None:
     scaled = snapshot.hgrm(ticks_per_half_distance=1, scale=1000)
     assert len(scaled.splitlines()) < len(lines) and "  123469.823 1.000000000000        108" in scaled
     assert snapshot.hgrm(csv=True).splitlines()[0] == '"Value","Percentile","TotalCount","1/(1-Percentile)"'
-    for ticks in (0, 1_000_001):
-        with pytest.raises(picollo.InvalidArgumentError, match="ticks_per_half_distance"):
-            snapshot.hgrm(ticks)
-    for wrong in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(picollo.InvalidArgumentError, match="scale must be positive"):
-            snapshot.hgrm(scale=wrong)
+    invalid, scales = picollo.InvalidArgumentError, (0.0, -1.0, float("nan"), float("inf"))
+    assert_refused(
+        *((partial(snapshot.hgrm, ticks), invalid, "ticks_per_half_distance") for ticks in (0, 1_000_001)),
+        *((partial(snapshot.hgrm, scale=scale), invalid, "scale must be positive") for scale in scales),
+    )
 
 
 # ── what is wrong ──────────────────────────────────────────────────────────────────────────────────────
@@ -204,37 +199,32 @@ def test_hgrm() -> None:
 def test_limits_of_hdr_encodings() -> None:
     for histogram in (filled([1]), filled([2**63], significant_digits=1)):
         for encoding in ("hdr_v2", "hdr_v2_compressed"):
-            with pytest.raises(picollo.IncompatibleError, match="native encoding"):
-                histogram.encode(encoding)
-    with pytest.raises(ValueError, match="encoding must be one of"):
-        filled([1]).encode("v2")  # type: ignore[arg-type]
-    for digits in (-1, 6):
-        with pytest.raises(ValueError, match="significant_digits must be within"):
-            filled([1]).snapshot().with_digits(digits)
+            assert_refused((partial(histogram.encode, encoding), picollo.IncompatibleError, "native encoding"))
+    one, wrong = filled([1]).snapshot(), "significant_digits must be within"
+    assert_refused(
+        (lambda: one.encode("v2"), ValueError, "encoding must be one of"),  # type: ignore[arg-type]
+        *((partial(one.with_digits, digits), ValueError, wrong) for digits in (-1, 6)),
+    )
     # Blocks of five digits leave room for a unit of 2^44 below 2^62.
     assert filled([1], significant_digits=0, unit=2**60, max=2**62).snapshot().with_digits(5).layout.unit == 2**44
 
 
 @pytest.mark.parametrize("data", [b"", b"x", "", "é", "\ud800", "HISTFAAA", b"\x1c\x84\x93\x13", b"\x89Picollo", bytes(1000)])
 def test_invalid_encodings(data: Any) -> None:
-    with pytest.raises(picollo.CorruptError, match=r"^\d+ bytes: this is no encoded histogram"):
-        Snapshot.decode(data)
-    with pytest.raises(picollo.CorruptError):
-        Histogram.decode(data)
+    for kind in (Snapshot, Histogram):
+        with pytest.raises(picollo.CorruptError, match=r"^\d+ bytes: this is no encoded histogram"):
+            kind.decode(data)
 
 
 def test_invalid_types_and_limits() -> None:
-    for data in (None, 5, 1.5, [1, 2], object()):
-        with pytest.raises(TypeError, match="bytes or base64"):
-            Snapshot.decode(data)
     snapshot = filled([1, 2, 3], max=1000).snapshot()
     encoded = bytearray(snapshot.encode())
+    later = encoded[:8] + b"\3" + encoded[9:]
     assert Snapshot.decode(encoded, max_counters=len(snapshot.buckets(False))).counts == snapshot.counts
-    for decode in (Snapshot.decode, Snapshot.decode_first):
-        with pytest.raises(picollo.OutOfMemoryError, match="max_counters"):
-            decode(encoded, max_counters=10)
-    with pytest.raises(ValueError):
-        Snapshot.decode(encoded, max_counters=-1)
-    encoded[8] = 3
-    with pytest.raises(picollo.UnsupportedError, match="later version"):
-        Snapshot.decode(encoded)
+    decode, first = Snapshot.decode, Snapshot.decode_first
+    assert_refused(
+        *((partial(decode, data), TypeError, "bytes or base64") for data in (None, 5, 1.5, [1, 2], object())),
+        *((partial(one, encoded, max_counters=10), picollo.OutOfMemoryError, "max_counters") for one in (decode, first)),
+        (lambda: decode(encoded, max_counters=-1), ValueError, ""),
+        (lambda: decode(later), picollo.UnsupportedError, "later version"),
+    )

@@ -79,9 +79,8 @@ def test_refused() -> None:
         (lambda: picollo.report(5), TypeError, "not int"),  # type: ignore[arg-type]
     )
     snapshot.close()
-    for call in (snapshot.sparkline, lambda: picollo.report(snapshot)):
-        with pytest.raises(picollo.ClosedError):
-            call()
+    closed = picollo.ClosedError, ""
+    assert_refused((snapshot.sparkline, *closed), (lambda: picollo.report(snapshot), *closed))
 
 
 # ── with matplotlib ────────────────────────────────────────────────────────────────────────────────────

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import math
 import sys
+from functools import partial
 from typing import Any, Callable
 
 import pytest
+from conftest import assert_refused
 
 import picollo
 from picollo import Histogram
@@ -46,9 +48,7 @@ def test_refused_values(value: Any, error: type[Exception]) -> None:
         lambda: histogram.record_in_range(value, 0, 1),
         lambda: histogram.record_in_range(0, 0, value),
     ]
-    for call in calls:
-        with pytest.raises(error, match=r"must be (an int, not|within 0 \.\. 2\*\*64 - 1, not)"):
-            call()
+    assert_refused(*((call, error, r"must be (an int, not|within 0 \.\. 2\*\*64 - 1, not)") for call in calls))
     assert histogram.counts == (0, 0, 0, 0)
 
 
@@ -61,10 +61,11 @@ def test_record_n_and_in_range_and_reset() -> None:
     histogram.reset()
     assert histogram.counts == (0, 0, 0, 0)
     assert [histogram.record_in_range(value, 1000, 1003) for value in (1000, 1003, 999, 1004)] == [True, True, False, False]
-    with pytest.raises(picollo.InvalidArgumentError, match=r"value 5 is outside 1000 \.\. 1003"):
-        histogram.record_in_range(5, 1000, 1003, strict=True)
-    with pytest.raises(ValueError, match="min must not be above max"):
-        histogram.record_in_range(5, 6, 5)
+    outside = r"value 5 is outside 1000 \.\. 1003"
+    assert_refused(
+        (lambda: histogram.record_in_range(5, 1000, 1003, strict=True), picollo.InvalidArgumentError, outside),
+        (lambda: histogram.record_in_range(5, 6, 5), ValueError, "min must not be above max"),
+    )
     assert histogram.counts == (2, 2, 1, 0)
     limited = Histogram(0.01, min=100, max=200)
     limited.record_many([99, 0, 100, 200, 202, 10**9])
@@ -109,15 +110,13 @@ def test_invalid_options() -> None:
         ({"mode": []}, "mode must be one of"),
         ({"storage": "thin"}, "storage must be one of dense, sparse"),
     ]
-    for options, message in cases:
-        with pytest.raises(ValueError, match=message):
-            Histogram(**options)
-    with pytest.raises(TypeError):
-        Histogram(min=1.5)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r'unit must be an int, the lowest value .* name the histogram "latency \(ns\)"'):
-        Histogram(unit="ns")  # type: ignore[arg-type]
-    with pytest.raises(AttributeError):
-        Histogram().max_trackable = 5  # type: ignore[attr-defined]
+    unit = r'unit must be an int, the lowest value .* name the histogram "latency \(ns\)"'
+    assert_refused(
+        *((partial(Histogram, **options), ValueError, message) for options, message in cases),
+        (lambda: Histogram(min=1.5), TypeError, ""),  # type: ignore[arg-type]
+        (lambda: Histogram(unit="ns"), TypeError, unit),  # type: ignore[arg-type]
+        (lambda: setattr(Histogram(), "max_trackable", 5), AttributeError, ""),
+    )
 
 
 @pytest.mark.parametrize(("name", "factor"), [("nano_scope", 1), ("micro_scope", 1000), ("milli_scope", 10**6), ("tick_scope", None)])

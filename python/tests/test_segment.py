@@ -5,10 +5,11 @@ import pickle
 import shutil
 import sys
 import tempfile
+from functools import partial
 from typing import Any, Iterator
 
 import pytest
-from conftest import assert_refused, in_threads, outcome
+from conftest import assert_refused, forked, in_threads, outcome
 
 import picollo
 
@@ -22,30 +23,20 @@ def place() -> Iterator[str]:
     shutil.rmtree(path)
 
 
-def wait(child: int) -> int:
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 def test_workers_record_into_one_histogram(place: str) -> None:
     with picollo.Segment("checkout", directory=place, max_bytes=8 << 20) as segment:
         latency = segment.histogram("request", unit="ns", labels={"route": "/pay"})
         requests = segment.counter("requests")
         path = segment.path
         assert path.startswith(f"{place}/checkout.{os.getpid()}.") and path in repr(segment)
-    for worker in range(4):
-        child = os.fork()
-        if child == 0:
-            try:
-                own = latency
-                if worker % 2:
-                    own = picollo.Segment.attach(path).histogram("request", labels={"route": "/pay"})
-                for value in range(1, 1001):
-                    own.record(value)
-                    requests.add()
-                os._exit(0)
-            except BaseException:
-                os._exit(1)
-        assert wait(child) == 0
+
+    def work(attaches: bool) -> None:
+        own = picollo.Segment.attach(path).histogram("request", labels={"route": "/pay"}) if attaches else latency
+        for value in range(1, 1001):
+            own.record(value)
+            requests.add()
+
+    assert [forked(partial(work, attaches)) for attaches in (False, True) * 2] == [0] * 4
     summary = latency.snapshot().summary()
     assert (summary.total_count, requests.value) == (4000, 4000)
     latency.record_n(1_564_672, 100_000)
@@ -80,10 +71,10 @@ def test_retired_names_are_free(place: str) -> None:
     segment.retire("request", labels={"route": "/pay"})
     assert segment.histogram("request", labels={"route": "/pay"}).total_count == 0
     assert latency.total_count == 3
-    with pytest.raises(picollo.InvalidArgumentError, match="nothing of that name"):
-        segment.retire("late")
-    with pytest.raises(picollo.InvalidArgumentError):
-        segment.retire("request", labels={"route": "/none"})
+    assert_refused(
+        (lambda: segment.retire("late"), picollo.InvalidArgumentError, "nothing of that name"),
+        (lambda: segment.retire("request", labels={"route": "/none"}), picollo.InvalidArgumentError, ""),
+    )
     estimate = picollo.Segment.estimate
     assert estimate(interlocked=True) < estimate(mode="per_cpu") and estimate(live_reset=True) > 2 * estimate(interlocked=True)
     resets = picollo.Segment("resets", directory=place, max_bytes=8 << 20, live_reset=True).histogram("x")
@@ -101,9 +92,8 @@ def test_a_single_writer_is_its_threads(place: str) -> None:
     refused: list[Any] = []
     in_threads(lambda: refused.append(outcome(segment.histogram, "x", mode="single_writer")))
     assert refused[0][0] is picollo.IncompatibleError and "another thread" in refused[0][1]
-    with pytest.raises(picollo.IncompatibleError):
-        segment.histogram("x")
-    with pytest.raises(picollo.UnsupportedError):
-        segment.histogram("y", mode="thread_local")
-    with pytest.raises(ValueError, match="one of"):
-        segment.histogram("y", mode="none")  # type: ignore[arg-type]
+    assert_refused(
+        (lambda: segment.histogram("x"), picollo.IncompatibleError, ""),
+        (lambda: segment.histogram("y", mode="thread_local"), picollo.UnsupportedError, ""),
+        (lambda: segment.histogram("y", mode="none"), ValueError, "one of"),  # type: ignore[arg-type]
+    )

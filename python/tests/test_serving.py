@@ -11,6 +11,7 @@ from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
 
 import pytest
+from conftest import forked
 
 import picollo
 from picollo.serving import MetricsServer
@@ -88,16 +89,11 @@ def test_limits() -> None:
             assert status(slow.recv(100)) == 408
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_closed_server_listens_no_more() -> None:
     server = picollo.Registry().serve(0)
     port = server.port
     # A forked child closes nothing of its parent's.
-    child = os.fork()
-    if child == 0:
-        server.close()
-        os._exit(0)
-    os.waitpid(child, 0)
+    assert forked(server.close) == 0
     assert status(talk(server, b"GET /metrics HTTP/1.1\r\n\r\n")) == 200
     server.close()
     server.close()

@@ -9,13 +9,8 @@ from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
 from . import _structs as structs
 
 #: The library's codes for modes.
-MODES = {
-    "interlocked": structs.MODE_INTERLOCKED,
-    "single_writer": structs.MODE_SINGLE_WRITER,
-    "thread_local": structs.MODE_THREAD_LOCAL,
-    "per_cpu": structs.MODE_PER_CPU,
-}
-_STORAGES = {"dense": structs.STORAGE_DENSE, "sparse": structs.STORAGE_SPARSE}
+MODES = structs.codes("MODE", ("interlocked", "single_writer", "thread_local", "per_cpu"))
+_STORAGES = structs.codes("STORAGE", ("dense", "sparse"))
 
 _MAX = 0xFFFF_FFFF_FFFF_FFFF
 

@@ -9,7 +9,7 @@ import json
 import re
 from ctypes import c_char_p, c_uint64, c_void_p
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 _described = json.loads(Path(__file__).with_name("abi.json").read_bytes())
 _functions = {one["name"][len("picollo_") :]: one for one in _described["functions"]}
@@ -56,6 +56,11 @@ def prototype(name: str) -> tuple[Any, list[Any]]:
 def options(kind: Any, **members: Any) -> Any:
     """A struct of options, which has its size in its first member."""
     return kind(struct_size=ctypes.sizeof(kind), **members)
+
+
+def codes(group: str, names: Iterable[str]) -> dict[str, int]:
+    """The numbers of a group by the names that Python has for them: ``codes("MODE", ["per_cpu"])``."""
+    return {name: globals()[f"{group}_{re.sub('[ -]', '_', name).upper()}"] for name in names}
 
 
 def flags(group: str, **are_set: bool) -> int:

@@ -7,7 +7,7 @@ scope waits. If it cannot be trusted, ``monotonic`` replaces it, so ticks, frequ
 from __future__ import annotations
 
 from ctypes import c_uint32, c_uint64
-from typing import Literal
+from typing import Literal, get_args
 
 from . import _structs as structs
 from ._arguments import choice
@@ -24,17 +24,8 @@ Clock = Literal["tsc", "monotonic"]
 Unit = Literal["ticks", "nanos", "micros", "millis", "picos"]
 
 # ctypes passes an instance of exactly the declared type without converting it.
-_CLOCKS: dict[str, c_uint32] = {
-    "tsc": c_uint32(structs.CLOCK_TSC),
-    "monotonic": c_uint32(structs.CLOCK_MONOTONIC),
-}
-_UNITS: dict[str, c_uint32] = {
-    "ticks": c_uint32(structs.UNIT_TICKS),
-    "nanos": c_uint32(structs.UNIT_NANOS),
-    "micros": c_uint32(structs.UNIT_MICROS),
-    "millis": c_uint32(structs.UNIT_MILLIS),
-    "picos": c_uint32(structs.UNIT_PICOS),
-}
+_CLOCKS = {name: c_uint32(code) for name, code in structs.codes("CLOCK", get_args(Clock)).items()}
+_UNITS = {name: c_uint32(code) for name, code in structs.codes("UNIT", get_args(Unit)).items()}
 
 _TICKS = held.clock_ticks
 

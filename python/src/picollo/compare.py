@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
 from ._calls import fetch, read_text
-from ._fields import flag, integer, number, pair
+from ._fields import Field, flag, integer, number, pair
 from ._handle import ask, locked
 from ._library import held, released
 from .histogram import Histogram, snapshot_of
@@ -42,12 +42,7 @@ class Verdict(enum.Enum):
         return self.value
 
 
-_VERDICTS = {
-    structs.VERDICT_NO_EVIDENCE: Verdict.NO_EVIDENCE,
-    structs.VERDICT_FASTER: Verdict.FASTER,
-    structs.VERDICT_SLOWER: Verdict.SLOWER,
-}
-
+_VERDICTS = {code: Verdict(name) for name, code in structs.codes("VERDICT", map(str, Verdict)).items()}
 
 #: The text instead of "no evidence" if a difference is below the resolution.
 BELOW_RESOLUTION = "below the resolution"
@@ -160,15 +155,8 @@ class Comparison(_Judged, SideBySide):
         super().__init__(before, after, title, before_name, after_name)
         self._raw = raw
 
-    @property
-    def a(self) -> QuantileInterval:
-        """A's quantile and its interval."""
-        return _interval_from(self._raw.a)
-
-    @property
-    def b(self) -> QuantileInterval:
-        """B's quantile and its interval."""
-        return _interval_from(self._raw.b)
+    a = Field(lambda one, _: _interval_from(one._raw.a), "A's quantile and its interval.")
+    b = Field(lambda one, _: _interval_from(one._raw.b), "B's quantile and its interval.")
 
     bucket_width = number("The width of the widest bucket involved. The true difference may lie this much beyond either end.")
     mann_whitney_u = number("Mann and Whitney's U: the number of pairs in which B's value is larger. Ties count half.")

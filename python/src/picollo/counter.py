@@ -7,7 +7,7 @@ from ctypes import byref, c_uint32, c_uint64
 from typing import Any, Literal, Optional
 
 from . import _structs as structs
-from ._arguments import u64
+from ._arguments import choice, u64
 from ._library import held
 
 __all__ = ["Counter"]
@@ -55,8 +55,7 @@ class Counter:
         cap_bits: int = 10,
         memory: Optional[Any] = None,
     ) -> None:
-        if kind not in _ADD:
-            raise ValueError(f"kind must be one of {', '.join(_ADD)}, not {kind!r}")
+        add = choice(kind, _ADD, "kind")
         if bits not in (32, 64):
             raise ValueError(f"bits must be 32 or 64, not {bits!r}")
         if not 1 <= u64(threshold_bits, "threshold_bits") <= 31:
@@ -69,15 +68,10 @@ class Counter:
             raise ValueError(f"memory must be aligned to {ctypes.sizeof(word_type)} bytes")
         self._kind = kind
         self._bits = bits
-        self._add = _ADD[kind][bits == 64]
+        self._add = add[bits == 64]
         self._read = held.counter_read64 if bits == 64 else held.counter_read32
-        options = {
-            "scalable": (threshold_bits,),
-            "sensing": (threshold_bits,),
-            "capped": (threshold_bits, cap_bits),
-            "interlocked": (31, 0),
-        }
-        self._options: tuple[int, ...] = options.get(kind, ())
+        capped = {"capped": (threshold_bits, cap_bits), "interlocked": (31, 0)}
+        self._options: tuple[int, ...] = capped.get(kind, (threshold_bits,))
 
     @property
     def kind(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from ctypes import addressof, byref, c_void_p
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE
-from typing import Any, Callable, Literal, Optional
+from typing import Any, Callable, Literal, Optional, get_args
 
 from . import _structs as structs
 from ._arguments import choice, u64
@@ -27,12 +27,7 @@ _FRAME, _MODULES = sys._getframe, sys.modules
 #: The unit that scopes record in.
 Unit = Literal["nanos", "micros", "millis", "picos"]
 
-_UNITS = {
-    "nanos": structs.UNIT_NANOS,
-    "micros": structs.UNIT_MICROS,
-    "millis": structs.UNIT_MILLIS,
-    "picos": structs.UNIT_PICOS,
-}
+_UNITS = structs.codes("UNIT", get_args(Unit))
 
 #: Code whose frames are suspended by event loops.
 _SUSPENDED = CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR

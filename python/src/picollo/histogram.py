@@ -8,7 +8,7 @@ from ctypes import ArgumentError, byref, c_void_p
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
-from ._arguments import described, histogram_options, parameters, u64
+from ._arguments import choice, described, histogram_options, parameters, u64
 from ._buffers import batch_of
 from ._calls import fetch
 from ._extension import methods_in_c
@@ -16,7 +16,7 @@ from ._handle import RecordingHandle
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
 from .errors import InvalidArgumentError, check
-from .interchange import Encoding, Placement, placement_code, precision_of, unpickle_histogram
+from .interchange import PLACEMENTS, Encoding, Placement, precision_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
 from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
@@ -199,7 +199,7 @@ class Histogram(RecordingHandle):
 
         :param placement: as for :meth:`Snapshot.merge`.
         """
-        code = placement_code(placement)
+        code = choice(placement, PLACEMENTS, "placement")
         snapshot = snapshot_of(other, "a histogram adds snapshots and histograms")
         with snapshot._lock:
             raw = fetch(structs.Merged, "add", held.histogram_add, self._handle(), snapshot._handle(), code)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from ctypes import byref, c_void_p
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional, get_args
 
 from . import _structs as structs
-from ._arguments import choice, u64
+from ._arguments import u64
 from ._calls import fetch
 from ._handle import ask
 from ._library import held, released
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: values with them, or to the bucket at their low end.
 Placement = Literal["midpoint", "spread", "low"]
 
-_PLACEMENTS: dict[str, int] = {
+PLACEMENTS: dict[str, int] = {
     "midpoint": structs.PLACEMENT_MIDPOINT,
     "spread": structs.PLACEMENT_SPREAD,
     "low": structs.PLACEMENT_LOW_ENDS,
@@ -31,11 +31,7 @@ _PLACEMENTS: dict[str, int] = {
 #: The encoding of a snapshot as bytes.
 Encoding = Literal["native", "hdr_v2", "hdr_v2_compressed"]
 
-ENCODINGS: dict[str, int] = {
-    "native": structs.ENCODING_NATIVE,
-    "hdr_v2": structs.ENCODING_HDR_V2,
-    "hdr_v2_compressed": structs.ENCODING_HDR_V2_COMPRESSED,
-}
+ENCODINGS = structs.codes("ENCODING", get_args(Encoding))
 
 #: Half a step over the value, for 0 to 5 significant digits.
 ERRORS_OF_DIGITS = {0: 0.5, 1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
@@ -57,11 +53,6 @@ INTERVAL = ("start", "end", "tag")
 
 #: Decoding this many bytes takes longer than getting the GIL back.
 LONG = 1 << 14
-
-
-def placement_code(placement: str) -> int:
-    """The library's number for a placement."""
-    return choice(placement, _PLACEMENTS, "placement")
 
 
 def bytes_of(data: Any) -> bytes:
@@ -142,11 +133,6 @@ def precision_of(layout: Layout) -> dict[str, Any]:
     if layout.block_scale == 0:
         return {"significant_digits": 0}
     return {"relative_error": layout.relative_error}
-
-
-def raw_layout(snapshot: Snapshot) -> structs.Layout:
-    found: structs.Layout = ask(snapshot, held.snapshot_layout, structs.Layout, "layout")
-    return found
 
 
 def with_interval(made: Snapshot, source: Snapshot) -> Snapshot:
@@ -242,7 +228,7 @@ def merged(snapshots: Iterable[Snapshot], name: str, as_logs: bool = False) -> S
 
 def digits_for(snapshot: Snapshot) -> Optional[int]:
     """The fewest digits that are as fine as a snapshot, 5 for finer ones; ``None`` if it already has such buckets."""
-    raw = raw_layout(snapshot)
+    raw = ask(snapshot, held.snapshot_layout, structs.Layout, "layout")
     if raw.significant_digits or raw.relative_error == ERRORS_OF_DIGITS[0]:
         return None
     return next((digits for digits, finest in ERRORS_OF_DIGITS.items() if finest <= raw.relative_error), 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctypes import byref
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from . import _structs as structs
 from ._arguments import choice
@@ -14,12 +14,7 @@ from ._calls import read_text
 #: Which value of its bucket a percentile reports.
 ValueSelection = Literal["midpoint", "lower", "upper"]
 
-_SELECTIONS: dict[str, int] = {
-    "midpoint": structs.VALUE_MIDPOINT,
-    "lower": structs.VALUE_LOWER,
-    "upper": structs.VALUE_UPPER,
-}
-_SELECTION_NAMES: tuple[ValueSelection, ...] = ("midpoint", "lower", "upper")
+_SELECTIONS = structs.codes("VALUE", get_args(ValueSelection))
 
 
 def selection_code(values: str) -> int:
@@ -29,7 +24,8 @@ def selection_code(values: str) -> int:
 
 def selection_name(code: int) -> ValueSelection:
     """The name for the library's code; an unknown one counts as midpoint, as in the library."""
-    return _SELECTION_NAMES[code] if 0 <= code < len(_SELECTION_NAMES) else "midpoint"
+    found: list[ValueSelection] = [name for name in get_args(ValueSelection) if _SELECTIONS[name] == code]
+    return found[0] if found else "midpoint"
 
 
 class Bucket(NamedTuple):

@@ -16,7 +16,7 @@ import math
 import os
 from ctypes import byref, c_char_p, c_void_p
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Sequence, Union, get_args
 
 from . import _structs as structs
 from . import arrays
@@ -36,12 +36,8 @@ if TYPE_CHECKING:
 Kind = Literal["percentiles", "density", "heat map"]
 Theme = Literal["auto", "light", "dark"]
 
-KINDS = {
-    "percentiles": structs.PICTURE_PERCENTILES,
-    "density": structs.PICTURE_DENSITY,
-    "heat map": structs.PICTURE_HEAT_MAP,
-}
-_THEMES = {"auto": structs.THEME_AUTO, "light": structs.THEME_LIGHT, "dark": structs.THEME_DARK}
+KINDS = structs.codes("PICTURE", get_args(Kind))
+_THEMES = structs.codes("THEME", get_args(Theme))
 
 
 class Document(str):

@@ -7,10 +7,10 @@ from __future__ import annotations
 import ctypes
 import math
 from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, ClassVar, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
-from ._arguments import identifier, u64
+from ._arguments import choice, identifier, u64
 from ._buffers import batch_of, double_batch_of
 from ._calls import c_text, explained, fetch, read_bytes
 from ._handle import Handle
@@ -22,12 +22,7 @@ from .serving import MetricsServer
 
 __all__ = ["Exemplar", "Exposition", "MetricCounter", "MetricGauge", "Registry"]
 
-_FORMATS: Dict[str, int] = {
-    "openmetrics": structs.EXPOSITION_OPENMETRICS,
-    "prometheus-text": structs.EXPOSITION_PROMETHEUS_TEXT,
-    "prometheus-protobuf": structs.EXPOSITION_PROMETHEUS_PROTOBUF,
-    "otlp": structs.EXPOSITION_OTLP,
-}
+_FORMATS = structs.codes("EXPOSITION", ("openmetrics", "prometheus-text", "prometheus-protobuf", "otlp"))
 
 
 class Exposition(NamedTuple):
@@ -276,10 +271,7 @@ class Registry(Handle):
         :param format: ``openmetrics`` or ``prometheus-text``, both texts in UTF-8; ``prometheus-protobuf``, with native
             histograms if requested; ``otlp``, with exponential histograms.
         """
-        code = _FORMATS.get(format)
-        if code is None:
-            raise ValueError(f"format must be one of {', '.join(_FORMATS)}, not {format!r}")
-        handle = self._handle()
+        code, handle = choice(format, _FORMATS, "format"), self._handle()
         if update:
             self.update()
         return read_bytes(lambda *buffer: released.registry_encode(handle, code, *buffer), "exposition")

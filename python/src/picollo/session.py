@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from ctypes import byref, c_size_t, c_uint32, c_void_p
-from typing import Any, Iterable, Literal, NamedTuple, Optional, Union
+from typing import Any, Iterable, Literal, NamedTuple, Optional, Union, get_args
 
 from . import _structs as structs
 from ._arguments import checked_counter_bits, checked_error, choice
@@ -19,10 +19,7 @@ from .histogram import Histogram
 #: How counters are read: in the fastest correct way, or through the kernel.
 How = Literal["auto", "syscall"]
 
-_HOW: dict[str, c_uint32] = {
-    "auto": c_uint32(structs.READ_AUTO),
-    "syscall": c_uint32(structs.READ_SYSCALL),
-}
+_HOW = {name: c_uint32(code) for name, code in structs.codes("READ", get_args(How)).items()}
 
 
 class Session(Handle):

@@ -175,7 +175,7 @@ class Snapshot(Handle):
     @property
     def layout(self) -> interchange.Layout:
         """The values that have buckets, and their precision."""
-        raw = interchange.raw_layout(self)
+        raw = ask(self, held.snapshot_layout, structs.Layout, "layout")
         return interchange.Layout(
             raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length, raw.unit, raw.significant_digits
         )
@@ -344,7 +344,7 @@ class Snapshot(Handle):
             ``"spread"``, in proportion to all buckets here that share their values; ``"low"``, to the bucket at their
             low end, as in HdrHistogram.
         """
-        code = interchange.placement_code(placement)
+        code = choice(placement, interchange.PLACEMENTS, "placement")
         return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import assert_refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,14 +78,12 @@ def test_other_machines_are_left_out_and_changes_are_noted(tmp_path: Path) -> No
 
 
 def test_runs_that_cannot_be_saved_or_read_are_errors(tmp_path: Path) -> None:
-    for name in ("", ".", "..", ".hidden", "a/b", "a\0b", "a\nb", "x" * 201):
-        with pytest.raises(ValueError, match="the name of a baseline"):
-            Baseline(name)
-    baseline = Baseline("main", tmp_path)
-    refusals: list[dict[str, picollo.Histogram]] = [{}, {"": histogram(1)}, {"one": histogram()}]
-    for refused in refusals:
-        with pytest.raises(ValueError, match="a run to save has"):
-            baseline.save(refused)
+    baseline, names = Baseline("main", tmp_path), ("", ".", "..", ".hidden", "a/b", "a\0b", "a\nb", "x" * 201)
+    runs: list[dict[str, picollo.Histogram]] = [{}, {"": histogram(1)}, {"one": histogram()}]
+    assert_refused(
+        *((partial(Baseline, name), ValueError, "the name of a baseline") for name in names),
+        *((partial(baseline.save, run), ValueError, "a run to save has") for run in runs),
+    )
     assert not baseline.directory.exists()
     path = baseline.save({"one": histogram(1)})
     path.with_suffix(".begun").write_text("half")

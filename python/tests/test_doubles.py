@@ -139,11 +139,12 @@ def test_adding_and_merging() -> None:
     for snapshot in (merged, second.snapshot()):
         assert (snapshot.total_count, snapshot.statistics.min, snapshot.statistics.sum) == (3, -2.5, 6.5)
     assert first.footprint > 0
-    with pytest.raises(ValueError, match="into itself"):
-        merged.merge(merged)
-    for call in (merged.merge, first.add):
-        with pytest.raises(TypeError, match="only snapshots of doubles .*, not int"):
-            call(5)  # type: ignore[arg-type]
+    no_snapshot = TypeError, "only snapshots of doubles .*, not int"
+    assert_refused(
+        (lambda: merged.merge(merged), ValueError, "into itself"),
+        (lambda: merged.merge(5), *no_snapshot),  # type: ignore[arg-type]
+        (lambda: first.add(5), *no_snapshot),  # type: ignore[arg-type]
+    )
 
 
 def test_text_and_buckets() -> None:

@@ -293,6 +293,5 @@ def test_closing() -> None:
         with scope:
             pass
     assert repr(slow) == "<picollo.Exemplars closed>"
-    for call in (slow.scope, lambda: slow.offer(5), slow.collect, slow.prepare_thread, lambda: slow.publish(registry, 1)):
-        with pytest.raises(errors.ClosedError, match="the collector of exemplars is closed"):
-            call()
+    calls = (slow.scope, lambda: slow.offer(5), slow.collect, slow.prepare_thread, lambda: slow.publish(registry, 1))
+    assert_refused(*((call, errors.ClosedError, "the collector of exemplars is closed") for call in calls))

@@ -12,7 +12,7 @@ import types
 from typing import Any, AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
-from conftest import forked, in_threads
+from conftest import assert_refused, forked, in_threads
 from test_exemplars import MILLI, OFTEN, ordinary, spin
 
 from picollo import Exemplars, Cause, Histogram, KeptExemplar, errors, timed, write_log
@@ -133,9 +133,8 @@ def test_timed_functions() -> None:
     assert asyncio.run(main()) == [1]
     assert histogram.total_count == 6
     assert all(nothing_is_known(one) and one.value < 50 * MILLI for one in slow.collect().exemplars)
-    for options in ({"unit": "micros"}, {"clock": "monotonic"}):
-        with pytest.raises(TypeError, match="made with its unit"):
-            timed(slow, **options)  # type: ignore[arg-type]
+    calls = (lambda: timed(slow, unit="micros"), lambda: timed(slow, clock="monotonic"))
+    assert_refused(*((call, TypeError, "made with its unit") for call in calls))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from conftest import in_threads
+from conftest import assert_refused, in_threads
 
 import picollo
 from picollo import Histogram, LogInterval, Merged, Snapshot, _lines, read_log, write_log
@@ -228,15 +228,13 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_invalid_sources(tmp_path: Path) -> None:
-    for source in (None, 5, ["a"], object()):
-        with pytest.raises(TypeError, match="source must be a path"):
-            read_log(source)  # type: ignore[arg-type]
-    with pytest.raises(FileNotFoundError):
-        read_log(tmp_path / "nowhere.hlog")
-    with pytest.raises(IsADirectoryError):
-        read_log(tmp_path)
-    with pytest.raises(ValueError, match="strict or skip"):
-        read_log(LOG, errors="ignore")  # type: ignore[arg-type]
+    sources: list[Any] = [None, 5, ["a"], object()]
+    assert_refused(
+        *((partial(read_log, source), TypeError, "source must be a path") for source in sources),
+        (lambda: read_log(tmp_path / "nowhere.hlog"), FileNotFoundError, ""),
+        (lambda: read_log(tmp_path), IsADirectoryError, ""),
+        (lambda: read_log(LOG, errors="ignore"), ValueError, "strict or skip"),  # type: ignore[arg-type]
+    )
 
     class Failing(io.BytesIO):
         def read1(self, size: Any = -1) -> bytes:
@@ -345,19 +343,16 @@ def test_refused_intervals(tmp_path: Path) -> None:
             ((one, 2, 1), ValueError, "must not end before"),
             ((5,), TypeError, "snapshots and histograms, not int"),
         ]
-        for arguments, error, message in wrongs:
-            with pytest.raises(error, match=message):
-                log.write(*arguments)
+        assert_refused(*((partial(log.write, *arguments), *why) for arguments, *why in wrongs))  # type: ignore[arg-type]
         assert log.intervals == 0
     log.close()
-    with pytest.raises(picollo.ClosedError, match="the log is closed"):
-        log.write(one, 0, 1)
     # Only the header exists.
     assert path.read_text().count("\n") == 3 and list(read_log(path)) == []
-    with pytest.raises(ValueError):
-        write_log(path, start=math.nan)
-    with pytest.raises(FileNotFoundError):
-        write_log(tmp_path / "nowhere" / "a.hlog")
+    assert_refused(
+        (lambda: log.write(one, 0, 1), picollo.ClosedError, "the log is closed"),
+        (lambda: write_log(path, start=math.nan), ValueError, ""),
+        (lambda: write_log(tmp_path / "nowhere" / "a.hlog"), FileNotFoundError, ""),
+    )
 
 
 def test_threads_write_whole_lines(tmp_path: Path) -> None:
@@ -398,10 +393,10 @@ def test_placements_and_sums() -> None:
     reader = read_log(file.getvalue())
     next(reader)
     assert reader.sum().total_count == 1001, "of those that are left"
-    with pytest.raises(ValueError, match="<str>: there are no intervals to add up"):
-        read_log("#[nothing]\n").sum()
-    with pytest.raises(picollo.LogError, match=":1: "):
-        read_log("nonsense\n").sum()
+    assert_refused(
+        (lambda: read_log("#[nothing]\n").sum(), ValueError, "<str>: there are no intervals to add up"),
+        (lambda: read_log("nonsense\n").sum(), picollo.LogError, ":1: "),
+    )
 
 
 def test_ratios_of_doubles() -> None:

@@ -35,6 +35,12 @@ def test_ticks_and_scopes_follow_time(name: clock.Clock) -> None:
 
 
 @CLOCKS
+def test_ticks_do_not_go_back(name: clock.Clock) -> None:
+    read = [clock.ticks(name) for _ in range(10_000)]
+    assert read == sorted(read)
+
+
+@CLOCKS
 def test_conversions(name: clock.Clock) -> None:
     second = clock.frequency(name)
     assert second == 10**9 if name == "monotonic" else 10**6 < second == clock.frequency() < 10**11

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Any, Mapping, Sequence, TypeVar, Union
 
 from . import _structs as structs
 
 #: The library's codes for modes.
 MODES = structs.codes("MODE", ("interlocked", "single_writer", "thread_local", "per_cpu"))
-_STORAGES = structs.codes("STORAGE", ("dense", "sparse"))
+STORAGES = structs.codes("STORAGE", ("dense", "sparse"))
 
-_MAX = 0xFFFF_FFFF_FFFF_FFFF
+MAX = 0xFFFF_FFFF_FFFF_FFFF
 
 Code = TypeVar("Code")
 
@@ -23,7 +23,7 @@ def u64(value: Any, name: str) -> int:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be an int, not {type(value).__name__}") from None
-    if not 0 <= number <= _MAX:
+    if not 0 <= number <= MAX:
         raise ValueError(f"{name} must be within 0 .. 2**64 - 1, not {number}")
     return number
 
@@ -49,7 +49,8 @@ def choice(value: str, choices: Mapping[str, Code], name: str) -> Code:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}") from None
 
 
-def _one_of(value: int, choices: Sequence[int], name: str) -> int:
+def one_of(value: int, choices: Sequence[int], name: str) -> int:
+    """Rejects all other numbers."""
     number = u64(value, name)
     if number not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}, not {number}")
@@ -58,7 +59,7 @@ def _one_of(value: int, choices: Sequence[int], name: str) -> int:
 
 def checked_counter_bits(value: int) -> int:
     """32 or 64."""
-    return _one_of(value, (32, 64), "counter_bits")
+    return one_of(value, (32, 64), "counter_bits")
 
 
 def checked_error(value: float, least: float = 1e-6) -> float:
@@ -70,56 +71,11 @@ def checked_error(value: float, least: float = 1e-6) -> float:
     return number
 
 
-def _digits_code(digits: Optional[int]) -> int:
-    """The library's code for a number of digits; 0 is the library's default."""
-    if digits is None:
-        return 0
-    return _one_of(digits, range(6), "significant_digits") or structs.ZERO_DIGITS
-
-
-def histogram_options(
-    relative_error: Optional[float],
-    min: int,
-    max: Optional[int],
-    mode: str,
-    storage: str,
-    counter_bits: int,
-    significant_digits: Optional[int],
-    live_reset: bool,
-    max_bytes: int,
-    whole_array: bool = False,
-    unit: int = 1,
-) -> structs.HistogramOptions:
-    """Converts the parameters of :class:`Histogram` to the library's options."""
-    if relative_error is not None and significant_digits is not None:
-        raise ValueError(f"give relative_error or significant_digits, and not both: {relative_error!r} and {significant_digits!r}")
-    if isinstance(unit, str):
-        raise TypeError(f'unit must be an int, the lowest value to distinguish; for text with a unit, name the histogram "latency ({unit})"')
-    lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
-    if lowest >= highest:
-        raise ValueError(f"min must be below max: {lowest} and {highest}")
-    if not 1 <= u64(unit, "unit") <= highest:
-        raise ValueError(f"unit must be within 1 .. max, not {unit}")
-    return structs.options(
-        structs.HistogramOptions,
-        mode=choice(mode, MODES, "mode"),
-        storage=choice(storage, _STORAGES, "storage"),
-        counter_bits=checked_counter_bits(counter_bits),
-        relative_error=checked_error(0.001 if relative_error is None else relative_error),
-        significant_digits=_digits_code(significant_digits),
-        flags=structs.flags("HISTOGRAM", NO_LIVE_RESET=not live_reset, WHOLE_ARRAY=whole_array),
-        min_trackable=lowest,
-        max_trackable=highest,
-        max_bytes=u64(max_bytes, "max_bytes"),
-        unit=unit,
-    )
-
-
 def parameters(options: structs.HistogramOptions) -> dict[str, Any]:
     """The parameters that a layout does not contain."""
     return {
         "mode": _name_of(options.mode, MODES),
-        "storage": _name_of(options.storage, _STORAGES),
+        "storage": _name_of(options.storage, STORAGES),
         "counter_bits": options.counter_bits,
         "live_reset": not options.flags & structs.HISTOGRAM_NO_LIVE_RESET,
         "max_bytes": options.max_bytes,
@@ -138,7 +94,7 @@ def described(options: structs.HistogramOptions) -> str:
         f"{precision}, min={options.min_trackable}, max={options.max_trackable}, "
         + (f"unit={options.unit}, " if options.unit > 1 else "")
         + f"mode={_name_of(options.mode, MODES)}, "
-        f"storage={_name_of(options.storage, _STORAGES)}, counter_bits={options.counter_bits}"
+        f"storage={_name_of(options.storage, STORAGES)}, counter_bits={options.counter_bits}"
     )
 
 

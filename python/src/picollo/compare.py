@@ -15,7 +15,7 @@ from ._handle import ask, locked
 from ._library import held, released
 from .histogram import Histogram, snapshot_of
 from .snapshot import Snapshot
-from .summary import SideBySide, Summary
+from .summary import SideBySide
 
 __all__ = [
     "BlockComparison",
@@ -142,17 +142,9 @@ class Comparison(_Judged, SideBySide):
 
     __slots__ = ("_raw",)
 
-    def __init__(
-        self,
-        raw: structs.Comparison,
-        before: Summary,
-        after: Summary,
-        title: str,
-        before_name: str,
-        after_name: str,
-    ) -> None:
+    def __init__(self, raw: structs.Comparison, *side_by_side: Any) -> None:
         """Not for callers: see :func:`compare`."""
-        super().__init__(before, after, title, before_name, after_name)
+        super().__init__(*side_by_side)
         self._raw = raw
 
     a = Field(lambda one, _: _interval_from(one._raw.a), "A's quantile and its interval.")
@@ -284,9 +276,8 @@ def compare(
     with locked(a, b):
         raw = fetch(structs.Comparison, "comparison", released.compare, a._handle(), b._handle(), byref(options))
         summaries = a.summary(), b.summary()
-    return Comparison(
-        raw, *summaries, title, a.name if name is None else name, b.name if other_name is None else other_name
-    )
+    names = a.name if name is None else name, b.name if other_name is None else other_name
+    return Comparison(raw, *summaries, title, *names)
 
 
 def compare_blocks(

@@ -8,7 +8,7 @@ from ctypes import ArgumentError, byref, c_void_p
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
-from ._arguments import choice, described, histogram_options, parameters, u64
+from ._arguments import MAX, MODES, STORAGES, checked_counter_bits, checked_error, choice, described, one_of, parameters, u64
 from ._buffers import batch_of
 from ._calls import fetch
 from ._extension import methods_in_c
@@ -94,8 +94,29 @@ class Histogram(RecordingHandle):
         unit: int = 1,
         name: str = "",
     ) -> None:
-        options = histogram_options(
-            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes, whole_array, unit
+        if relative_error is not None and significant_digits is not None:
+            raise ValueError(f"give relative_error or significant_digits, and not both: {relative_error!r} and {significant_digits!r}")
+        if isinstance(unit, str):
+            raise TypeError(f'unit must be an int, the lowest value to distinguish; for text with a unit, name the histogram "latency ({unit})"')
+        lowest, highest = u64(min, "min"), MAX if max is None else u64(max, "max")
+        if lowest >= highest:
+            raise ValueError(f"min must be below max: {lowest} and {highest}")
+        if not 1 <= u64(unit, "unit") <= highest:
+            raise ValueError(f"unit must be within 1 .. max, not {unit}")
+        # The library's default is 0.
+        digits = 0 if significant_digits is None else one_of(significant_digits, range(6), "significant_digits") or structs.ZERO_DIGITS
+        options = structs.options(
+            structs.HistogramOptions,
+            mode=choice(mode, MODES, "mode"),
+            storage=choice(storage, STORAGES, "storage"),
+            counter_bits=checked_counter_bits(counter_bits),
+            relative_error=checked_error(0.001 if relative_error is None else relative_error),
+            significant_digits=digits,
+            flags=structs.flags("HISTOGRAM", NO_LIVE_RESET=not live_reset, WHOLE_ARRAY=whole_array),
+            min_trackable=lowest,
+            max_trackable=highest,
+            max_bytes=u64(max_bytes, "max_bytes"),
+            unit=unit,
         )
         super().__init__(name)
         _warn_of_memory(options)

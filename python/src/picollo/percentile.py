@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, get_args
 
 from . import _structs as structs
 from ._arguments import choice
-from ._library import held
 from ._calls import read_text
+from ._library import held
 
 #: Which value of its bucket a percentile reports.
 ValueSelection = Literal["midpoint", "lower", "upper"]

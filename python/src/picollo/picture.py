@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Sequence, Un
 
 from . import _structs as structs
 from . import arrays
+from ._calls import c_text, read_text
 from ._handle import locked
 from ._library import released
-from ._calls import c_text, read_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

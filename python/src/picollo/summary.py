@@ -8,9 +8,9 @@ from ctypes import byref
 from typing import Any, ClassVar, Generic, Optional, TypeVar, Union
 
 from . import _structs as structs
+from ._calls import Texts, c_text, read_text
 from ._fields import Field, integer, number
 from ._library import held
-from ._calls import Texts, c_text, read_text
 from .errors import EmptyError
 from .percentile import Percentile, ValueSelection, percentile_from, selection_name
 

@@ -1,6 +1,6 @@
 //! HdrHistogram's V2 encoding of counts, and the fixed words of V1 and V0.
 //!
-//! CountSink run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k`
+//! Counts run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k`
 //! zeros as `zigzag(-k)`, a single zero as 0; each takes one to nine bytes.
 
 use super::eights::Eight;
@@ -67,7 +67,7 @@ fn check_counts(payload: &[u8], length: u64) -> Result<u64> {
     let mut rest = payload;
     let mut end = 0u64;
     loop {
-        // CountSink are even, runs of zeros odd.
+        // Counts are even, runs of zeros odd.
         end += varint::skip_even(&mut rest);
         if end > length {
             return Err(Error::Corrupt);

@@ -80,7 +80,7 @@ impl<S: Sys> SessionOn<S> {
     /// Opens a group again without pinning, and starts it. If that fails, closes its events, and their infos say why.
     fn unpin(&mut self, index: usize) -> Result<()> {
         let members = self.opened.groups[index].members;
-        // NoLibrary may read the pages of events that are about to be closed.
+        // Nobody may read the pages of events that are about to be closed.
         self.fast = Fast::none();
         let mut replaced = self.opened.replace_members(index, self.plan.whom);
         if !self.is_same_thread() {

@@ -121,9 +121,12 @@ impl<S: Sys> SessionOn<S> {
     }
 
     /// Whether the id that is counted still means the same thread. If so after events were opened, they count it.
+    ///
+    /// If the start of the thread was never known (no `/proc`, or `hidepid`), it counts as the same. The kernel itself
+    /// refuses the id of a thread that has ended, unless another one has it.
     fn is_same_thread(&self) -> bool {
         let is_running = self.is_opener() && self.counts_opener();
-        let is_old = || self.birth.is_some() && birth(&self.opened.sys, self.plan.whom.pid) == self.birth;
+        let is_old = || self.birth.is_none() || birth(&self.opened.sys, self.plan.whom.pid) == self.birth;
         self.plan.whom.pid < 0 || is_running || is_old()
     }
 }

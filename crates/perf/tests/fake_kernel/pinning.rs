@@ -240,6 +240,25 @@ fn a_thread_that_took_over_an_id_is_not_counted() {
     }
 }
 
+/// Nothing shows when a thread was started, without `/proc` and with `hidepid`. It has not ended for that.
+#[test]
+fn a_thread_of_unknown_start_is_still_counted() {
+    let options = SessionOptions { flags: SESSION_PINNED, thread: 4711, ..Default::default() };
+    let fake = Fake::new();
+    fake.full(true);
+    let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
+    assert!(infos(&session).iter().all(|info| info.flags & EVENT_INFO_UNPINNED != 0));
+    assert!(fake.events().iter().all(|event| event.thread == 4711));
+    assert_eq!(status_and_value(&after(&fake, &mut session, 7, 10, 10)), (0, 7));
+    drop(session);
+    // The errors are the kernel's own.
+    let fake = Fake::refusing(|open| if open.number >= 2 { Err(libc::EMFILE) } else { Ok(()) });
+    fake.full(true);
+    let error = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap_err();
+    assert_eq!((error.os_errno(), error.event_index()), (libc::EMFILE, 0), "{error}");
+    assert_eq!(fake.open_descriptors(), 0);
+}
+
 #[test]
 fn reopening_that_fails_closes_everything() {
     for refused in 3..5 {

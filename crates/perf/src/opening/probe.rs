@@ -58,12 +58,19 @@ fn user_read_refused<S: UserReads>(sys: &S, attr: &Attr) -> Option<&'static str>
             "Counters cannot be read in user space, though the kernel allows it: the instruction faults (a hypervisor without it, \
              or /sys/devices/cpu/rdpmc is 0). They are read by system call. ",
         ),
-        Finding::Unknown if cfg!(target_arch = "aarch64") => {
-            Some("Counters cannot be read in user space: sudo sysctl kernel.perf_user_access=1. ")
-        }
+        Finding::Unknown if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) => Some(
+            "Counters are read by system call, because on this architecture nothing tries whether reading them in user space \
+             faults. PICOLLO_RDPMC=force reads them without trying. ",
+        ),
+        // Even if this is 0, the page permits reads there; only its index stays 0.
+        Finding::Unknown if cfg!(target_arch = "aarch64") => Some(
+            "Counters are read by system call, because a child could not read one in user space: sudo sysctl \
+             kernel.perf_user_access=1. If it is 1, all counters may be taken, or a sandbox refuses the child \
+             (PICOLLO_RDPMC=force reads without trying). ",
+        ),
         Finding::Unknown => Some(
-            "Reading a counter in user space was tried without success: the counters may all be taken. They are read by system \
-             call. ",
+            "Counters are read by system call, because a child could not read one in user space: all counters may be taken, or a \
+             sandbox refuses the child (PICOLLO_RDPMC=force reads without trying). ",
         ),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::fake::*;
 use picollo_native::*;
-use picollo_perf::seam::{SessionOn, probe_with};
+use picollo_perf::seam::{Finding, SessionOn, probe_with};
 use picollo_perf::*;
 
 /// The request that the kernel refused.
@@ -170,6 +170,19 @@ fn the_probe_explains_the_machine() {
     let info = probe_with(&&fake);
     assert_eq!((info.pmu_available, info.user_read_available), (1, 0));
     assert!(info.explanation().contains("user space"), "{info:?}");
+
+    // Nobody knows whether reading faults. The text fits beside all others.
+    let fake = Fake::new();
+    fake.add_pmu(48);
+    fake.pmu(|pmu| pmu.finding = Finding::Unknown);
+    fake.file("/proc/sys/kernel/nmi_watchdog", "1\n");
+    let info = probe_with(&&fake);
+    assert_eq!((info.pmu_available, info.user_read_available), (1, 0));
+    let is_tried = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    for word in [if is_tried { "sandbox" } else { "architecture" }, "PICOLLO_RDPMC=force", "nmi_watchdog=0"] {
+        assert!(info.explanation().contains(word), "{info:?}");
+    }
+    assert!(info.explanation().len() < 479);
 
     // No locked memory left, a strict level, a watchdog: all of it at once still fits.
     let fake = Fake::new();

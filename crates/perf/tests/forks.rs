@@ -15,6 +15,7 @@ fn main() {
         a_page_that_cannot_be_wiped_is_asked_for_once,
         paranoia_as_another_user,
         seccomp_is_named,
+        an_unknown_thread_is_not_counted,
         no_scope_waits_for_the_clock,
         tracepoints_count_what_happens_in_the_kernel,
     ];
@@ -233,6 +234,26 @@ fn seccomp_is_named() {
             0
         });
         assert_eq!(code, 0, "{name:?}");
+    }
+}
+
+/// A sandbox may refuse to say which thread this is. To the kernel, -1 on a CPU would be every thread.
+fn an_unknown_thread_is_not_counted() {
+    let code = child_exit_code(|| {
+        let event = Event::parse("task-clock").unwrap();
+        if !refuse(libc::SYS_gettid, None, libc::EPERM) {
+            return NO_FILTER;
+        }
+        for flags in [0, SESSION_ON_CPU] {
+            let options = SessionOptions { flags, cpu: 0, ..SessionOptions::default() };
+            let error = Session::create(&options, &[event]).unwrap_err();
+            assert!(error.status() == Status::Os && error.message().contains("which thread"), "{error}");
+        }
+        0
+    });
+    match code {
+        NO_FILTER => skipped("this kernel takes no seccomp filter"),
+        code => assert_eq!(code, 0),
     }
 }
 

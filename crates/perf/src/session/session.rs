@@ -179,6 +179,9 @@ impl<S: Sys> SessionOn<S> {
         let (pmus, slots) =
             if wanted <= MAX_EVENTS { (pmus, wanted) } else { (Pmus::default(), events.len()) };
         let opener = (thread::token(), thread::kernel_id());
+        if opener.1 <= 0 {
+            return Err(failure!(Os, "the system does not say which thread this is"));
+        }
         let whom = Target { pid: if target.pid == 0 { opener.1 } else { target.pid }, ..target };
         let has = |flag: u32| options.flags & flag != 0;
         let inherit = has(SESSION_INHERIT);

@@ -1,9 +1,12 @@
 //! Known work: code whose cycles and instructions are known in advance, to check clocks and counters against.
 
 /// Runs `repetitions` times 256 dependent additions: one cycle and one instruction each. The loop adds two instructions
-/// per repetition, beside the chain. (Except on x86-64 and aarch64, the loop is inside the chain and costs more.)
+/// per repetition, beside the chain. (Except on x86-64 and aarch64, the loop is inside the chain and costs more. On
+/// processors without stable inline assembly in Rust, the sum is also in memory.)
 ///
 /// It takes no lock and touches no memory. Cost: about `repetitions · 256` cycles.
+// It must not be inlined: a known number of repetitions would unroll the loop.
+#[inline(never)]
 pub fn add_chain_256(repetitions: u64) {
     // The addend is in a register on purpose. Recent Intel cores (Golden Cove and later) add a small immediate when they
     // rename registers, so in a chain of `add $1, reg` each addition takes far less than a cycle.
@@ -21,10 +24,27 @@ pub fn add_chain_256(repetitions: u64) {
         }
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         for _ in 0..256 {
-            sum = core::hint::black_box(sum.wrapping_add(addend));
+            sum = hidden(sum.wrapping_add(addend));
         }
     }
     core::hint::black_box(sum);
+}
+
+/// The same number, of which the compiler knows nothing: it cannot merge two additions. `black_box` would do that in
+/// memory.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[inline(always)]
+fn hidden(mut number: usize) -> usize {
+    core::cfg_select! {
+        any(target_arch = "x86", target_arch = "arm", target_arch = "riscv64", target_arch = "s390x") => {
+            // SAFETY: there is no instruction.
+            unsafe {
+                core::arch::asm!("/* {0} */", inout(reg) number, options(nomem, nostack, preserves_flags));
+            }
+        }
+        _ => number = core::hint::black_box(number),
+    }
+    number
 }
 
 #[cfg(test)]

@@ -38,11 +38,13 @@ struct Fake {
     forced: &'static str,
     is_present: bool,
     asked: Cell<u32>,
+    /// What it answers besides.
+    change: fn(&mut Encoded),
 }
 
 impl Fake {
     fn of(pmu: &'static str) -> Fake {
-        Fake { pmu, is_core: true, forced: "", is_present: true, asked: Cell::new(0) }
+        Fake { pmu, is_core: true, forced: "", is_present: true, asked: Cell::new(0), change: |_| () }
     }
 }
 
@@ -81,14 +83,16 @@ impl Library for Fake {
         attr.flags |= if user { 0 } else { flag::EXCLUDE_USER };
         attr.flags |= if kernel { 0 } else { flag::EXCLUDE_KERNEL };
         let full = format!("{}::MEM:L1_MISS:u={}", self.pmu, u8::from(user));
-        Ok(Encoded {
+        let mut encoded = Encoded {
             attr,
             cpu: -1,
             pmu: copied(self.pmu),
             is_core: self.is_core,
             is_present: self.is_present,
             full: copied(&full),
-        })
+        };
+        (self.change)(&mut encoded);
+        Ok(encoded)
     }
 
     fn list(&self, each: &mut dyn FnMut(&ListedEvent<'_>)) -> core::result::Result<(), Refusal> {
@@ -151,6 +155,20 @@ fn a_forced_pmu_is_accepted() {
     assert_eq!(parse(&skylake(), &absent, "MEM.L1_MISS").unwrap().config, 0x8d1);
     let other = Fake { forced: "skx", ..Fake::of("icx") };
     assert_eq!(refusal(&sapphire(), &other, "MEM.L1_MISS").0, Status::NoSuchEvent);
+}
+
+#[test]
+fn what_sessions_decide_is_no_part_of_an_event() {
+    let changes: [fn(&mut Encoded); 4] = [
+        |encoded| encoded.attr.sample_period = 1,
+        |encoded| encoded.attr.flags |= flag::PINNED,
+        |encoded| encoded.attr.flags |= flag::EXCLUSIVE,
+        |encoded| encoded.cpu = 0,
+    ];
+    for change in changes {
+        let (status, why) = refusal(&skylake(), &Fake { change, ..Fake::of("skx") }, "MEM.L1_MISS");
+        assert!(status == Status::InvalidArgument && why.contains("sessions decide"), "{why}");
+    }
 }
 
 #[test]

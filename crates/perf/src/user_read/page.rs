@@ -234,6 +234,69 @@ pub(crate) fn map<S: Perf>(sys: &S, attr: &Attr, fd: i32) -> Option<Mapped> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::sync::atomic::AtomicBool;
+
+    /// Writes everything that belongs to one number, as the kernel does: an odd lock, the fields, an even lock.
+    fn write(page: &Page, n: u64) {
+        let lock = page.lock.load(Ordering::Relaxed);
+        page.lock.store(lock.wrapping_add(1), Ordering::Relaxed);
+        fence(Ordering::Release);
+        page.capabilities.store((n % 4 * 8) | 6, Ordering::Relaxed);
+        page.index.store(1 + (n % 60) as u32, Ordering::Relaxed);
+        page.pmc_width.store(1 + (n % 64) as u16, Ordering::Relaxed);
+        page.offset.store(n as i64, Ordering::Relaxed);
+        page.time_enabled.store(n * 3, Ordering::Relaxed);
+        page.time_running.store(n * 2, Ordering::Relaxed);
+        page.lock.store(lock.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The number that all fields belong to.
+    fn number(fields: &Fields) -> Option<u64> {
+        let readable = fields.counter.ok()?;
+        let n = readable.offset;
+        let is_whole = readable.index == 1 + (n % 60) as u32
+            && readable.width == 1 + (n % 64) as u32
+            && fields.times.enabled == n * 3
+            && fields.times.running == n * 2
+            && fields.times.extends == (n % 2 != 0);
+        is_whole.then_some(n)
+    }
+
+    /// The page itself, whose loads no model checker sees.
+    #[test]
+    fn never_torn_beside_a_writer() {
+        let [page] = crate::user_read::model::pages();
+        write(&page, 1);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut n = 1u64;
+                while !stop.load(Ordering::Relaxed) {
+                    n += 1;
+                    write(&page, n);
+                    // Without pauses the reader would have no chance. The kernel's pauses last milliseconds.
+                    (0..n % 100).for_each(|_| core::hint::spin_loop());
+                }
+                n
+            });
+            let began = std::time::Instant::now();
+            // Only readings beside writes show anything. On a busy machine the two threads may have to take turns.
+            let (mut newest, mut moves, mut is_right) = (0, 0, true);
+            while is_right && moves < 100_000 && began.elapsed().as_secs() < 2 {
+                for fields in (0..100).filter_map(|_| capture(&page, |_| true)) {
+                    let found = number(&fields);
+                    is_right &= found.is_some_and(|n| n >= newest);
+                    moves += u32::from(found > Some(newest));
+                    newest = newest.max(found.unwrap_or(0));
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            let written = writer.join().unwrap();
+            eprintln!("{moves} moves seen, {written} written");
+            assert!(is_right, "a reading after {newest} is torn or older");
+            assert!(newest > 0 && written > 1000);
+        });
+    }
 
     #[test]
     fn time_goes_on_from_the_last_write() {

@@ -106,7 +106,8 @@ impl Snapshot {
     fn merge_by(&mut self, other: &Snapshot, rule: Rule) -> Merged {
         let layout = *self.layout();
         self.rewrite(|counts| {
-            let mut add = |index, count: u64| counts.add(index, count.into()).unwrap_or(0) as u64;
+            // No index is out of range. If one were, the counts would be reported as lost.
+            let mut add = |index, count: u64| counts.add(index, count.into()).unwrap_or(count.into()) as u64;
             let merged = if layout.same_counters(other.layout()) {
                 let lost = other.recorded_counts().map(|(index, count)| add(index, count));
                 Merged { lost: lost.fold(0, u64::saturating_add), ..Merged::default() }

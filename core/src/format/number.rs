@@ -105,8 +105,9 @@ impl fmt::Display for Fixed {
         let Some((integer, mut fraction)) = round(mantissa * u64::from(self.factor), exponent, decimals)
         else {
             f.write_str(if negative { "-" } else { "" })?;
-            let large = Decimal::new(self.value.abs()).unwrap_or(Decimal::ZERO);
-            return write_scientific(f, large.shifted(if self.factor == 100 { 2 } else { 0 }), 16);
+            // At most 17 digits, which read back as the same double.
+            let large = Decimal::shortest(self.value);
+            return write_scientific(f, large.shifted(if self.factor == 100 { 2 } else { 0 }), 17);
         };
         if negative && (integer, fraction) != (0, 0) {
             f.write_char('-')?;
@@ -418,7 +419,7 @@ mod tests {
             (-0.01, 1, "0.0"),
             (-1_234_567.125, 2, "-1,234,567.13"),
             (1e300, 2, "1e300"),
-            (-f64::MAX, 2, "-1.797693134862316e308"),
+            (-f64::MAX, 2, "-1.7976931348623157e308"),
             (f64::NAN, 2, "n/a"),
             (f64::INFINITY, 2, "n/a"),
             (f64::NEG_INFINITY, 2, "n/a"),
@@ -447,7 +448,7 @@ mod tests {
             assert_eq!(Fixed::percentage(0.5 / f64::from(1 << scale)).to_string(), text);
         }
         for (value, text) in
-            [(0.0, "0.0"), (f64::NAN, "n/a"), (1e300, "1e302"), (f64::MAX, "1.797693134862316e310")]
+            [(0.0, "0.0"), (f64::NAN, "n/a"), (1e300, "1e302"), (f64::MAX, "1.7976931348623157e310")]
         {
             assert_eq!(Fixed::percentage(value).to_string(), text);
         }

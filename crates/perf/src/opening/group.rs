@@ -135,16 +135,16 @@ fn may_be_read(wanted: &Attr) -> bool {
     core && wanted.flags & flag::INHERIT == 0
 }
 
-/// Opens one event. If refused, gives up what can be given up, in order. `leader` is a descriptor or -1. `own`: the
-/// opening thread counts itself, wherever it runs; only such an event can be read in user space.
+/// Opens one event. If refused, gives up what can be given up, in order. `leader` is a descriptor or -1. `may_map`:
+/// the session can read the event in user space.
 pub(crate) fn open(
     sys: &dyn Perf,
     wanted: &Attr,
     whom: Target,
     leader: i32,
-    own: bool,
+    may_map: bool,
 ) -> Result<(i32, Attr), Refused> {
-    if ASKS_FOR_USER_READS && own && may_be_read(wanted) {
+    if ASKS_FOR_USER_READS && may_map && may_be_read(wanted) {
         // Bit 1 asks for user reads, and bit 0 for 64 bits, which not every PMU has for every event.
         for config1 in [3, 2] {
             if let Ok(opened) = attempt(sys, Attr { config1, ..*wanted }, whom, leader) {

@@ -27,15 +27,17 @@ fn counting() -> (picollo_core::counters::MetricCounter, Arc<Mutex<Registry>>) {
 fn answers_and_cumulative_pushes_have_everything() {
     let (hits, registry) = counting();
     let (source, mut export) = (exposition(registry.clone()), RegistryExport::new(registry));
+    let settings = Settings::default();
     for count in 1..4 {
         hits.add(1);
         let answer = source("application/openmetrics-text;version=1.0.0").unwrap();
         assert!(answer.content_type.starts_with("application/openmetrics-text;"), "{}", answer.content_type);
         let text = String::from_utf8(answer.body).unwrap();
         assert!(text.contains(&format!("hits_total {count}\n")) && text.ends_with("# EOF\n"), "{text}");
-        let request = export.encode(&Settings::default(), 10 * count).unwrap();
-        let (_, _, value, temporality) = point(&request);
-        assert_eq!((value, temporality), (count, 2));
+        let request = export.encode(&settings, 10 * count).unwrap();
+        let attribute = Message::parse(&request).message(1).message(1).message(1);
+        assert_eq!([attribute.text(1), attribute.message(2).text(1)], ["service.name", "unknown_service"]);
+        assert_eq!(point(&request), (5, 10 * count, count, 2));
         export.accepted();
     }
 }
@@ -70,13 +72,16 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         let to = if round < answers.len() as u64 { &settings } else { &silent };
         let to = crate::http::otlp::Settings { temporality: Temporality::Delta, ..to.clone() };
         let request = export.encode(&to, 10 * (round + 1)).unwrap();
+        let counted = hits.value();
+        // The next request has it.
+        hits.add(1);
         let result = to.post(&request);
         let (_, body) = requests.recv().unwrap();
         assert_eq!(body, request);
         let (start, time, count, temporality) = point(&body);
         // Delta, by the number in the specification.
         assert_eq!(temporality, 1);
-        assert_eq!((arrived + count, start, time), (hits.value(), end, 10 * (round + 1)), "{round}");
+        assert_eq!((arrived + count, start, time), (counted, end, 10 * (round + 1)), "{round}");
         assert_eq!(result.is_ok(), [1, 5, 6, 9].contains(&round), "{round}: {result:?}");
         if result.is_ok() {
             export.accepted();

@@ -121,14 +121,24 @@ mod tests {
             // Chance of a collision: 20,000^2 / 2^65, below 1e-10.
             assert!(halves.len() == drawn.len() && !halves.contains(&0));
         }
+        // Each has its own number, where no clock and no process distinguishes them.
+        assert!(DRAWN.load(Relaxed) >= drawn.len() as u64);
     }
 
     #[test]
     fn it_is_drawn_once() {
-        for _ in 0..200 {
-            let cell = IdentityCell::new();
+        for _ in 0..500 {
+            let (cell, ready) = (IdentityCell::new(), AtomicU64::new(0));
+            let get = || {
+                // Threads that do not wait for each other read one after another.
+                ready.fetch_add(1, Relaxed);
+                while ready.load(Relaxed) < 2 {
+                    std::thread::yield_now();
+                }
+                cell.get()
+            };
             let seen: Vec<Identity> = std::thread::scope(|scope| {
-                let readers: Vec<_> = (0..4).map(|_| scope.spawn(|| cell.get())).collect();
+                let readers: Vec<_> = (0..2).map(|_| scope.spawn(get)).collect();
                 readers.into_iter().map(|reader| reader.join().unwrap()).collect()
             });
             assert!(seen.iter().all(|identity| *identity == cell.get()));

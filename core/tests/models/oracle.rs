@@ -228,7 +228,7 @@ fn moments_of_the_largest_values() {
 fn bad_input_is_refused_and_nothing_is_written() {
     let layout = Layout::new(0.01, 0, 1000);
     let snapshot = recorded::<AtomicU64>(layout, &[1, 2, 3]);
-    let mut out = [Percentile { rank: -7.0, ..Percentile::default() }; 3];
+    let (mut out, mut values) = ([Percentile { rank: -7.0, ..Percentile::default() }; 3], [7; 3]);
     for (ranks, error) in [
         (&[0.0, f64::NAN, 100.0][..], Error::InvalidArgument),
         (&[0.0, 50.0, 100.1], Error::InvalidArgument),
@@ -237,12 +237,14 @@ fn bad_input_is_refused_and_nothing_is_written() {
         (&[1.0; 4], Error::BufferTooSmall),
     ] {
         assert_eq!(snapshot.percentiles(ranks, ValueSelection::Midpoint, &mut out), Err(error));
-        assert_eq!(snapshot.interpolated_percentiles(ranks, &mut [0; 3]), Err(error));
+        assert_eq!(snapshot.interpolated_percentiles(ranks, &mut values), Err(error));
     }
-    assert!(out.iter().all(|p| p.rank == -7.0));
+    assert!(out.iter().all(|p| p.rank == -7.0) && values == [7; 3]);
     let empty = recorded::<AtomicU64>(layout, &[]);
     assert_eq!(empty.percentile(50.0, ValueSelection::Midpoint), Err(Error::Empty));
     assert_eq!(empty.percentiles(&[], ValueSelection::Midpoint, &mut []), Ok(()));
+    assert_eq!(empty.interpolated_percentile(50.0), Err(Error::Empty));
+    assert_eq!(empty.interpolated_percentiles(&[], &mut []), Ok(()));
     let mut other = Snapshot::boxed(Layout::new(0.001, 0, 1000)).unwrap();
     assert_eq!(other.update(&*filled::<AtomicU64>(layout, &[]), Since::Reset), Err(Error::Incompatible));
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::system::{child_exit_code, filter, mounts, refuse};
+use common::system::{child_exit_code, counters, filter, mounts, refuse};
 use common::{Cell, create, may_change_this_machine, named, naps, read, readings, run, skipped, watch};
 use picollo_core::seam::process;
 use picollo_native::*;
@@ -13,6 +13,7 @@ use picollo_perf::*;
 fn main() {
     let tests = named![
         a_page_that_cannot_be_wiped_is_asked_for_once,
+        descriptors_are_closed_on_exec,
         paranoia_as_another_user,
         seccomp_is_named,
         an_unknown_thread_is_not_counted,
@@ -38,6 +39,17 @@ fn a_page_that_cannot_be_wiped_is_asked_for_once() {
     match code {
         NO_FILTER => skipped("this kernel takes no seccomp filter"),
         code => assert_eq!(code, 0),
+    }
+}
+
+/// The real ones: the fake kernel sees only the flag that it is given.
+fn descriptors_are_closed_on_exec() {
+    let _session = create(0, &[Event::parse("dummy").unwrap(), Event::parse("task-clock").unwrap()]);
+    let open = counters();
+    assert_eq!(open.len(), 2);
+    for fd in open {
+        // SAFETY: a query.
+        assert_eq!(unsafe { libc::fcntl(fd, libc::F_GETFD) } & libc::FD_CLOEXEC, libc::FD_CLOEXEC);
     }
 }
 

@@ -349,9 +349,13 @@ mod tests {
         let rows: &[Row] = &[
             // A clean interval needs no times. One that starts with stale times has stale times, too.
             (&[(0, 100, 50, 0), (7, 100, 50, FAST | CLEAN | STALE)], true, Some((7, CLEAN | STALE))),
+            (&[(0, 100, 50, 0), (7, 200, 60, CLEAN)], true, Some((7, CLEAN))),
+            (&[(8, 20, 20, 0), (8, 20, 20, FAST | CLEAN)], true, Some((0, CLEAN))),
             (&[(0, 1, 1, 0), (7, 1, 1, STALE), (9, 101, 51, 0)], true, Some((4, READING_SCALED | STALE))),
             // A count in no time is a count. The later time is behind, because another clock took it.
             (&[(0, 100, 100, 0), (3, 99, 99, 0)], true, Some((3, STALE))),
+            (&[(3, 100, 100, 0), (3, 99, 99, 0)], true, Some((0, STALE))),
+            (&[(0, 100, 100, 0), (3, 150, 100, 0)], true, Some((3, STALE))),
             // Two clocks that agree by chance do not prove that nothing was counted.
             (&[(5, 10, 10, 0), (8, 20, 20, FAST), (8, 20, 20, 0)], true, Some((0, STALE))),
             (&[(5, 10, 10, 0), (8, 20, 20, 0), (8, 20, 20, FAST)], true, Some((0, STALE))),
@@ -360,6 +364,7 @@ mod tests {
             (&[(8, 20, 20, 0), (8, 20, 20, FAST), (8, 20, 20, FAST)], true, None),
             (&[(8, 20, 20, 0), (8, 20, 20, FAST), (8, 20, 20, FAST | STANDING)], true, None),
             (&[(8, 20, 20, 0), (8, 20, 20, 0), (8, 20, 20, STANDING)], true, None),
+            (&[(8, 20, 20, 0), (8, 20, 20, FAST), (8, 20, 20, STANDING)], true, None),
             (&[(0, 0, 0, 0), (8, 20, 20, FAST), (0, 0, 0, NO_SAMPLE)], true, None),
             // The event was enabled and did not run: no clock is at fault.
             (&[(8, 20, 20, 0), (8, 30, 20, FAST)], false, None),
@@ -377,6 +382,9 @@ mod tests {
             let found = reading.is_counted().then_some((reading.value, reading.flags));
             assert_eq!(found, *expected, "{samples:?}: {reading:?}");
             assert!(reading.is_counted() || reading.status == Status::NotCounted.code());
+            // Without proof and without scaling, the count is that of the whole time.
+            let is_whole = reading.flags & (CLEAN | READING_SCALED) == 0;
+            assert!(!is_whole || found.is_none() || reading.time_running == reading.time_enabled);
         }
     }
 

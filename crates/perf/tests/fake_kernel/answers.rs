@@ -141,6 +141,7 @@ fn a_scale_that_was_left_out_is_one() {
     let by_hand = [Event { scale: 0.0, ..cycles }, Event { scale: 0.5, ..instructions }];
     let mut session = SessionOn::with_sys(&fake, &SessionOptions::default(), &by_hand).unwrap();
     assert_eq!([0, 1].map(|index| session.event(index).unwrap().scale), [1.0, 0.5]);
+    assert_eq!([-0.0, -2.0].map(|scale| Event { scale, ..cycles }.worth()), [1.0, -2.0]);
     fake.pass(10, 100, 100);
     session.read(ReadMode::Auto).unwrap();
     // Readings are counts, whatever the value of a count.

@@ -61,6 +61,7 @@ fn intel() {
     check(&fake, "cpu/event=0xb7,umask=0x1,offcore_rsp=0xffffffffffffffff/", 4, 0x1b7, u64::MAX);
     check(&fake, "cpu/event=0xa3,umask=0x4,cmask=4,edge,inv/", 4, 0x0484_04a3, 0);
     check(&fake, "cpu/config=0x1234,config1=7/", 4, 0x1234, 7);
+    check(&fake, "cpu/config1=0xffffffffffffffff/", 4, 0, u64::MAX);
     check(&fake, "cpu/event/", 4, 1, 0);
     check(&fake, "cpu//", 4, 0, 0);
     check(&fake, "cpu/event=0x3c,umask=0x1/uk", 4, 0x13c, 0);

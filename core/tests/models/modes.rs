@@ -24,6 +24,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         8 => value.clone().prop_map(Step::Record),
         4 => (value.clone(), count).prop_map(|(value, count)| Step::RecordN(value, count)),
         2 => proptest::collection::vec(value.clone(), 0..20).prop_map(Step::Batch),
+        // Equal values are added together.
+        1 => (value.clone(), 8usize..20).prop_map(|(value, length)| Step::Batch(vec![value; length])),
         1 => (0u64..100_000, 1u64..1000).prop_map(|(value, interval)| Step::Corrected(value, interval)),
         // This includes the bounds themselves.
         1 => (value, 0u64..200, 200u64..400, 0usize..3)

@@ -4,7 +4,9 @@ use std::mem::MaybeUninit;
 
 use picollo_core::layouts::{AtomicU32, AtomicU64, Counter, MAX_SCALE, ValueSelection};
 use picollo_core::snapshots::SUMMARY_RANKS;
-use picollo_core::{Error, Histogram, Layout, Options, Percentile, SharedHistogram, Since, Snapshot};
+use picollo_core::{
+    Error, Histogram, Layout, Options, Percentile, SharedHistogram, Since, SingleWriterHistogram, Snapshot,
+};
 use proptest::prelude::*;
 
 use crate::common::Memory;
@@ -303,6 +305,26 @@ fn shared_histograms_are_counted() {
     for counter_bits in [1, 8, 33, u32::MAX] {
         let refused = SharedHistogram::create(&Options { counter_bits, ..options });
         assert_eq!(refused.map(|_| ()), Err(Error::InvalidArgument));
+    }
+}
+
+#[test]
+fn summaries_of_any_handle_are_since_the_last_reset() {
+    let options = Options { relative_error: 0.01, max_trackable: 1000, ..Options::default() };
+    let layout = options.layout().unwrap();
+    let dense = filled::<AtomicU64>(layout, &[]);
+    let shared = SharedHistogram::create(&options).unwrap();
+    let alone = SingleWriterHistogram::create(&options).unwrap();
+    let mut recorder = alone.recorder().unwrap();
+    for value in [300, 701] {
+        shared.reset().and_then(|()| alone.reset()).and_then(|()| dense.reset()).unwrap();
+        shared.record(value);
+        recorder.record(value);
+        dense.record(value);
+    }
+    let expected = recorded::<AtomicU64>(layout, &[701]).summary(ValueSelection::Midpoint);
+    for summary in [shared.summary(), alone.summary(), dense.summary()] {
+        assert_eq!(summary.unwrap(), expected);
     }
 }
 

@@ -1,10 +1,13 @@
 //! Sparse histograms: their memory, the effect of their limit, and their races at full speed.
 #![cfg(feature = "alloc")]
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
+
 use picollo_core::layouts::Storage;
 use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram};
 
-use crate::common::create;
+use crate::common::{contents, create};
 
 fn options(mode: Mode, storage: Storage) -> Options {
     Options { mode, storage, ..Options::default() }
@@ -120,4 +123,29 @@ fn what_sparse_storage_does_not_offer() {
     assert_eq!(SingleWriterHistogram::create(&options).unwrap().recorder().unwrap().length(), 0);
     let no_reset = Options { no_live_reset: true, ..options };
     assert_eq!(SingleWriterHistogram::create(&no_reset).unwrap().reset(), Err(Error::Unsupported));
+}
+
+#[test]
+fn threads_that_touch_the_same_chunks_at_once_lose_nothing() {
+    let options = options(Mode::Interlocked, Storage::Sparse);
+    let alone = create(&options);
+    (0..64).for_each(|i| alone.record_n(1 << i, 2));
+    for _ in 0..if cfg!(miri) { 5 } else { 1000 } {
+        let (histogram, ready) = (create(&options), AtomicU32::new(0));
+        thread::scope(|scope| {
+            let record = || {
+                // Threads that wake each other are too far apart.
+                ready.fetch_add(1, Relaxed);
+                while ready.load(Relaxed) < 2 {
+                    thread::yield_now();
+                }
+                (0..64).for_each(|i| histogram.record(1 << i));
+            };
+            // The threads are joined explicitly: ThreadSanitizer does not see how a scope waits.
+            let threads: Vec<_> = (0..2).map(|_| scope.spawn(record)).collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        });
+        assert_eq!(contents(&histogram.snapshot().unwrap()), contents(&alone.snapshot().unwrap()));
+        assert_eq!(histogram.footprint(), alone.footprint(), "losers free their chunks");
+    }
 }

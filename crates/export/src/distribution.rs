@@ -8,7 +8,7 @@ use super::error::{MetricError, refuse};
 use super::exponential::{Edges, Exponential};
 use super::family::Family;
 use super::keys::Keys;
-use super::memory::{copy_of, push, text};
+use super::memory::{list, push, text};
 use super::number::Number;
 use picollo_core::doubles::{DoubleEntry, DoubleSnapshot};
 use picollo_core::layouts::ValueSelection;
@@ -89,9 +89,7 @@ impl Distribution {
             Some(other) => other.edges.clone(),
             None => Counted::create(Edges::new(&keys, divisor)?)?,
         };
-        let mut limits = Vec::new();
-        limits.try_reserve_exact(bounds.len()).map_err(|_| Error::OutOfMemory)?;
-        limits.extend(bounds.iter().map(|&bound| keys.first_where(|midpoint| midpoint > bound)));
+        let limits = bounds.iter().map(|&bound| keys.first_where(|midpoint| midpoint > bound));
         let mut distribution = Distribution {
             keys,
             divisor,
@@ -101,20 +99,19 @@ impl Distribution {
                 buckets => buckets as usize,
             },
             edges,
-            bounds: copy_of(bounds)?,
+            bounds: list(bounds.iter().map(|bound| bound / divisor))?,
             bound_texts: Vec::new(),
-            limits,
+            limits: list(limits)?,
             entries: Vec::new(),
-            cumulative: copy_of(&[0; MAX_BOUNDS][..bounds.len()])?,
+            cumulative: list(bounds.iter().map(|_| 0))?,
             exponential: Exponential::default(),
             total: 0,
             sum: 0.0,
             lost: 0,
             not_finite: 0,
         };
-        for bound in &mut distribution.bounds {
-            *bound /= divisor;
-            push(&mut distribution.bound_texts, text(Number(*bound))?)?;
+        for &bound in &distribution.bounds {
+            push(&mut distribution.bound_texts, text(Number(bound))?)?;
         }
         distribution.count(Beside::default());
         Ok(distribution)

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::error::{MetricError, refuse};
 use super::family::Labels;
-use super::memory::push;
+use super::memory::{list, push, text};
 
 /// One observation that stands for others: its value, its time, and labels that lead further, such as `trace_id`.
 #[derive(Clone, Debug)]
@@ -43,30 +43,16 @@ impl MetricExemplar {
         span_id: [u8; 8],
         labels: &[(&str, &str)],
     ) -> Result<MetricExemplar, MetricError> {
-        let (mut trace, mut span) = ([0; 32], [0; 16]);
-        let mut all = Vec::new();
-        for &label in labels {
-            push(&mut all, label)?;
-        }
-        for (name, hex) in
-            [("trace_id", hex_of(&trace_id, &mut trace)), ("span_id", hex_of(&span_id, &mut span))]
-        {
-            if hex.bytes().any(|digit| digit != b'0') {
-                push(&mut all, (name, hex))?;
+        let (trace_id, span_id) = (u128::from_be_bytes(trace_id), u64::from_be_bytes(span_id));
+        let (trace, span) = (text(format_args!("{trace_id:032x}"))?, text(format_args!("{span_id:016x}"))?);
+        let mut all = list(labels.iter().copied())?;
+        for (name, hex, is_known) in [("trace_id", &trace, trace_id != 0), ("span_id", &span, span_id != 0)] {
+            if is_known {
+                push(&mut all, (name, &**hex))?;
             }
         }
         MetricExemplar::new(value, unix_nanos, &all)
     }
-}
-
-/// Bytes as lower-case hexadecimal digits, in memory for two digits each.
-fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
-        for (digit, value) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
-            *digit = b"0123456789abcdef"[usize::from(value)];
-        }
-    }
-    core::str::from_utf8(digits).unwrap_or_default()
 }
 
 /// Divides values, and refuses those whose results are not finite.

@@ -9,7 +9,7 @@ use super::error::{MetricError, refuse};
 use super::exemplar::MetricExemplar;
 use super::memory::{push, text};
 use super::name;
-use super::text::Escaped;
+use super::text::escaped;
 
 /// What kind of number a metric is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,8 +118,8 @@ impl Labels {
             );
         }
         let listed = text(fmt::from_fn(|f| {
-            labels.iter().try_for_each(|label| {
-                write!(f, "{}=\"{}\",", label.plain_name, Escaped { text: &label.value, quotes: true })
+            labels.iter().try_for_each(|label: &Label| {
+                write!(f, "{}=\"{}\",", label.plain_name, escaped(&label.value, true))
             })
         }))?;
         Ok(Labels { labels, listed })

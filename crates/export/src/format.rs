@@ -40,18 +40,15 @@ impl Exposition {
 
     /// Writes metrics that were taken at the given time.
     pub(super) fn write(self, families: &[Family], time_unix_nanos: u64, out: &mut Output) {
-        // Outputs do not fail.
-        let _ = match self {
-            Exposition::OpenMetrics => text::write(families, Dialect::OpenMetrics, out),
-            Exposition::PrometheusText => text::write(families, Dialect::Prometheus, out),
-            Exposition::PrometheusProtobuf => {
-                super::prometheus::write(families, out);
-                Ok(())
-            }
+        let dialect = match self {
+            Exposition::OpenMetrics => Dialect::OpenMetrics,
+            Exposition::PrometheusText => Dialect::Prometheus,
+            Exposition::PrometheusProtobuf => return super::prometheus::write(families, out),
             Exposition::Otlp => {
-                otlp::write(families, &Otlp { time_unix_nanos, ..Otlp::default() }, out);
-                Ok(())
+                return otlp::write(families, &Otlp { time_unix_nanos, ..Otlp::default() }, out);
             }
         };
+        // Outputs do not fail.
+        let _ = text::write(families, dialect, out);
     }
 }

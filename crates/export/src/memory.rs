@@ -7,11 +7,11 @@ use core::fmt::{Display, Write};
 use super::output::Output;
 use picollo_core::{Error, Result};
 
-pub(super) fn copy_of<T: Copy>(items: &[T]) -> Result<Vec<T>> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(items.len()).map_err(|_| Error::OutOfMemory)?;
-    copy.extend_from_slice(items);
-    Ok(copy)
+pub(super) fn list<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(items.len()).map_err(|_| Error::OutOfMemory)?;
+    list.extend(items);
+    Ok(list)
 }
 
 /// Makes room for one more.

@@ -214,23 +214,16 @@ fn write_exemplars<'a>(
 }
 
 fn write_exemplar_label(label: &Label, out: &mut Output) {
-    let (span, trace) = (bytes_of_hex::<8>(&label.value), bytes_of_hex::<16>(&label.value));
-    match (&*label.name, span, trace) {
-        ("span_id", Some(span), _) => out.bytes(4, &span),
+    let hex = |length: usize| {
+        let is_hex = label.value.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let number = u128::from_str_radix(&label.value, 16).ok()?;
+        (is_hex && label.value.len() == length).then(|| number.to_be_bytes())
+    };
+    match (&*label.name, hex(16), hex(32)) {
+        ("span_id", Some(span), _) => out.bytes(4, &span[8..]),
         ("trace_id", _, Some(trace)) => out.bytes(5, &trace),
         _ => write_attribute(7, &label.name, &label.value, out),
     }
-}
-
-fn bytes_of_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    if text.len() != 2 * N || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
 }
 
 /// A unit in OpenTelemetry's notation, if that differs.

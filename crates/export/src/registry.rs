@@ -14,10 +14,10 @@ use super::exemplar::{MetricExemplar, divided};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::format::Exposition;
 use super::keys::Keys;
-use super::memory::{push, reserve, text};
+use super::memory::{list, push, reserve, text};
 use super::name;
 use super::output::Output;
-use super::text::Braced;
+use super::text::braced;
 use picollo_core::counters::{Metric, MetricCounter, MetricGauge, SharedStripedCounter};
 use picollo_core::doubles::{DoubleEntry, DoubleSnapshot, SharedDoubleHistogram};
 use picollo_core::recorders::Handle;
@@ -73,7 +73,7 @@ impl Members {
         point: Point,
     ) -> Result<(), MetricError> {
         if self.labels.contains(point.labels.listed()) {
-            let labels = Braced(&point.labels);
+            let labels = braced(&point.labels);
             refuse!("name and labels must differ from those of other metrics; got {name}{labels} twice")
         }
         self.labels.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
@@ -129,12 +129,7 @@ impl Registry {
         let layout = *histogram.layout();
         let bounds = match bounds {
             [] => powers_of_four(&layout)?,
-            given => {
-                let mut bounds = Vec::new();
-                bounds.try_reserve_exact(given.len()).map_err(|_| Error::OutOfMemory)?;
-                bounds.extend(given.iter().map(|&bound| bound as f64));
-                bounds
-            }
+            given => list(given.iter().map(|&bound| bound as f64))?,
         };
         let source = Source::Integers(histogram.clone(), metric.since_reset);
         self.add_source(source, metric, |divisor, others| {
@@ -403,9 +398,7 @@ impl Registry {
     /// Like [`Registry::encode`], into new memory. Returns [`Error::OutOfMemory`] if that fails.
     pub fn encode_to_vec(&mut self, format: Exposition) -> Result<Vec<u8>> {
         let length = self.encode(format, &mut []);
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(length).map_err(|_| Error::OutOfMemory)?;
-        bytes.resize(length, 0);
+        let mut bytes = list(core::iter::repeat_n(0, length))?;
         self.encode(format, &mut bytes);
         Ok(bytes)
     }
@@ -444,19 +437,15 @@ impl Source {
                 histogram.peek(&mut scratch.doubles)?;
                 distribution.take_doubles(&scratch.doubles, &mut scratch.entries)
             }
-            (Source::Striped(counter), value) => {
-                *value = Value::Counter(counter.load());
+            (source, value) => {
+                *value = match source {
+                    Source::Striped(counter) => Value::Counter(counter.load()),
+                    Source::Counter(counter) => Value::Counter(counter.value()),
+                    Source::Gauge(gauge) => Value::Gauge(gauge.value()),
+                    Source::Integers(..) | Source::Doubles(_) => return Ok(false),
+                };
                 Ok(false)
             }
-            (Source::Counter(counter), value) => {
-                *value = Value::Counter(counter.value());
-                Ok(false)
-            }
-            (Source::Gauge(gauge), value) => {
-                *value = Value::Gauge(gauge.value());
-                Ok(false)
-            }
-            (Source::Integers(..) | Source::Doubles(_), _) => Ok(false),
         }
     }
 }

@@ -50,41 +50,21 @@ pub(super) static ROOTS: [u64; 256] = [
 ];
 
 #[cfg(all(test, not(loom)))]
+#[path = "../tests/expositions/powers.rs"]
+mod powers;
+
+#[cfg(all(test, not(loom)))]
 mod tests {
-    use super::ROOTS;
-    use std::vec::Vec;
-
-    /// The product of numbers in limbs of 32 bits, low ones first.
-    fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
-        let mut product = std::vec![0u32; a.len() + b.len()];
-        for (i, &a) in a.iter().enumerate() {
-            let mut carry = 0u64;
-            for (j, &b) in b.iter().enumerate() {
-                carry += u64::from(product[i + j]) + u64::from(a) * u64::from(b);
-                product[i + j] = carry as u32;
-                carry >>= 32;
-            }
-            product[i + b.len()] = carry as u32;
-        }
-        product
-    }
-
-    /// The number of bits of `root^256`, less one: its binary logarithm, rounded down.
-    fn logarithm_of_power(root: u64) -> usize {
-        let mut power = std::vec![root as u32, (root >> 32) as u32];
-        (0..8).for_each(|_| power = product(&power, &power));
-        let last = power.iter().rposition(|&limb| limb != 0).unwrap();
-        32 * last + power[last].ilog2() as usize
-    }
+    use super::{ROOTS, powers};
 
     #[test]
     fn roots_are_exact() {
         assert_eq!(ROOTS[0], 0);
-        for (i, mantissa) in ROOTS.iter().enumerate().skip(1) {
-            let root = (1 << 52) + mantissa;
-            // root < 2^(52 + i / 256) < root + 1
-            assert_eq!(logarithm_of_power(root), 52 * 256 + i - 1, "{i}");
-            assert_eq!(logarithm_of_power(root + 1), 52 * 256 + i, "{i}");
+        for (number, mantissa) in (0..).zip(ROOTS).skip(1) {
+            let root = f64::from_bits(1.0f64.to_bits() | mantissa);
+            // root < 2^(number / 256) < root + 2^-52
+            assert!(powers::is_at_most(root, number, 8), "{number}");
+            assert!(!powers::is_at_most(root.next_up(), number, 8), "{number}");
         }
     }
 }

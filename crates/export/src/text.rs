@@ -1,6 +1,6 @@
 //! Text formats: OpenMetrics 1.0 and Prometheus 0.0.4.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::distribution::Distribution;
 use super::exemplar::{MetricExemplar, latest};
@@ -22,51 +22,113 @@ pub(super) enum Dialect {
 /// histogram and `_lost` or `_not_finite` reports how many; no other sample includes them.
 pub(super) fn write(families: &[Family], dialect: Dialect, out: &mut (impl Write + ?Sized)) -> fmt::Result {
     for family in families {
-        write_family(family, dialect, out)?;
+        Writer { name: &family.plain_name, dialect, out }.write_family(family)?;
     }
     if dialect == Dialect::OpenMetrics { out.write_str("# EOF\n") } else { Ok(()) }
 }
 
-fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Sized)) -> fmt::Result {
-    let name = &*family.plain_name;
-    // The older format has only samples.
-    let has_suffix = dialect == Dialect::Prometheus && family.kind == MetricKind::Counter;
-    let suffix = if has_suffix { "_total" } else { "" };
-    writeln!(out, "# TYPE {name}{suffix} {}", family.kind.name())?;
-    if dialect == Dialect::OpenMetrics && !family.unit.is_empty() {
-        writeln!(out, "# UNIT {name} {}", family.unit)?;
-    }
-    if !family.help.is_empty() {
-        let quotes = dialect == Dialect::OpenMetrics;
-        writeln!(out, "# HELP {name}{suffix} {}", Escaped { text: &family.help, quotes })?;
-    }
-    for point in &family.points {
-        match &point.value {
-            Value::Histogram(distribution) if family.kind == MetricKind::Summary => {
-                write_quantiles(name, point, distribution, out)?;
-                write_totals(name, point, distribution, dialect, out)?;
-            }
-            Value::Histogram(distribution) => write_histogram(name, point, distribution, dialect, out)?,
-            Value::Counter(count) => {
-                write!(out, "{name}_total{} {}", Braced(&point.labels), Count(*count, point.divisor))?;
-                write_exemplar(latest(point.exemplars.iter()), dialect, out)?;
-                write_created(name, point, dialect, out)?;
-            }
-            Value::Gauge(value) => {
-                writeln!(out, "{name}{} {}", Braced(&point.labels), Number(value / point.divisor))?;
+/// Writes a family of this name.
+struct Writer<'a, W: ?Sized> {
+    name: &'a str,
+    dialect: Dialect,
+    out: &'a mut W,
+}
+
+impl<W: Write + ?Sized> Writer<'_, W> {
+    fn write_family(&mut self, family: &Family) -> fmt::Result {
+        let (name, dialect) = (self.name, self.dialect);
+        // The older format has only samples.
+        let total = if dialect == Dialect::Prometheus { "_total" } else { "" };
+        let suffix = if family.kind == MetricKind::Counter { total } else { "" };
+        writeln!(self.out, "# TYPE {name}{suffix} {}", family.kind.name())?;
+        if dialect == Dialect::OpenMetrics && !family.unit.is_empty() {
+            writeln!(self.out, "# UNIT {name} {}", family.unit)?;
+        }
+        if !family.help.is_empty() {
+            let help = escaped(&family.help, dialect == Dialect::OpenMetrics);
+            writeln!(self.out, "# HELP {name}{suffix} {help}")?;
+        }
+        for point in &family.points {
+            let labels = braced(&point.labels);
+            match &point.value {
+                Value::Histogram(distribution) if family.kind == MetricKind::Summary => {
+                    for (text, _, thousandths) in QUANTILES {
+                        let (labels, value) = (point.labels.listed(), distribution.quantile(thousandths));
+                        writeln!(self.out, "{name}{{{labels}quantile=\"{text}\"}} {}", Number(value))?;
+                    }
+                    self.write_totals(point, distribution)?;
+                }
+                Value::Histogram(distribution) => self.write_histogram(point, distribution)?,
+                Value::Counter(count) => {
+                    write!(self.out, "{name}_total{labels} ")?;
+                    match point.divisor {
+                        1.0 => write!(self.out, "{count}")?,
+                        divisor => write!(self.out, "{}", Number(*count as f64 / divisor))?,
+                    }
+                    self.write_exemplar(latest(point.exemplars.iter()))?;
+                    self.write_created(point)?;
+                }
+                Value::Gauge(value) => {
+                    writeln!(self.out, "{name}{labels} {}", Number(value / point.divisor))?;
+                }
             }
         }
-    }
-    for beside in COUNTERS_BESIDE.iter().filter(|beside| family.has_beside(beside)) {
-        let what = beside.name;
-        let suffix = if dialect == Dialect::Prometheus { "_total" } else { "" };
-        writeln!(out, "# TYPE {name}_{what}{suffix} counter")?;
-        writeln!(out, "# HELP {name}_{what}{suffix} {}", beside.help)?;
-        for (point, distribution) in family.distributions() {
-            writeln!(out, "{name}_{what}_total{} {}", Braced(&point.labels), (beside.count)(distribution))?;
+        for beside in COUNTERS_BESIDE.iter().filter(|beside| family.has_beside(beside)) {
+            let what = beside.name;
+            writeln!(self.out, "# TYPE {name}_{what}{total} counter")?;
+            writeln!(self.out, "# HELP {name}_{what}{total} {}", beside.help)?;
+            for (point, distribution) in family.distributions() {
+                let (labels, count) = (braced(&point.labels), (beside.count)(distribution));
+                writeln!(self.out, "{name}_{what}_total{labels} {count}")?;
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    fn write_histogram(&mut self, point: &Point, distribution: &Distribution) -> fmt::Result {
+        let mut lower = f64::NEG_INFINITY;
+        let bounds = distribution.bounds.iter().zip(&distribution.bound_texts);
+        let bounds = bounds.map(|(&bound, text)| (bound, &**text)).chain([(f64::INFINITY, "+Inf")]);
+        for ((bound, text), count) in bounds.zip(distribution.cumulative.iter().chain([&distribution.total]))
+        {
+            for part in [self.name, "_bucket{", point.labels.listed(), "le=\"", text, "\"} "] {
+                self.out.write_str(part)?;
+            }
+            write!(self.out, "{count}")?;
+            self.write_exemplar(point.exemplar_in(lower, bound))?;
+            lower = bound;
+        }
+        self.write_totals(point, distribution)
+    }
+
+    fn write_totals(&mut self, point: &Point, distribution: &Distribution) -> fmt::Result {
+        let (name, labels) = (self.name, braced(&point.labels));
+        if self.dialect == Dialect::Prometheus || !distribution.has_negative() {
+            writeln!(self.out, "{name}_count{labels} {}", distribution.total)?;
+            writeln!(self.out, "{name}_sum{labels} {}", Number(distribution.sum))?;
+        }
+        self.write_created(point)
+    }
+
+    fn write_created(&mut self, point: &Point) -> fmt::Result {
+        if self.dialect == Dialect::Prometheus || point.created_unix_nanos == 0 {
+            return Ok(());
+        }
+        let (labels, created) = (braced(&point.labels), time(point.created_unix_nanos));
+        writeln!(self.out, "{}_created{labels} {created}", self.name)
+    }
+
+    /// Ends the line, with an exemplar if there is one.
+    fn write_exemplar(&mut self, exemplar: Option<&MetricExemplar>) -> fmt::Result {
+        if let Some(exemplar) = exemplar.filter(|_| self.dialect == Dialect::OpenMetrics) {
+            let empty = if exemplar.labels.is_empty() { "{}" } else { "" };
+            write!(self.out, " # {empty}{} {}", braced(&exemplar.labels), Number(exemplar.value))?;
+            if exemplar.unix_nanos != 0 {
+                write!(self.out, " {}", time(exemplar.unix_nanos))?;
+            }
+        }
+        self.out.write_str("\n")
+    }
 }
 
 /// A counter beside a histogram.
@@ -106,59 +168,9 @@ impl Family {
     }
 }
 
-fn write_histogram(
-    name: &str,
-    point: &Point,
-    distribution: &Distribution,
-    dialect: Dialect,
-    out: &mut (impl Write + ?Sized),
-) -> fmt::Result {
-    let mut lower = f64::NEG_INFINITY;
-    let bounds =
-        distribution.bounds.iter().zip(&distribution.bound_texts).map(|(&bound, text)| (bound, &**text));
-    let bounds = bounds.chain([(f64::INFINITY, "+Inf")]);
-    for ((bound, text), count) in bounds.zip(distribution.cumulative.iter().chain([&distribution.total])) {
-        for part in [name, "_bucket{", point.labels.listed(), "le=\"", text, "\"} "] {
-            out.write_str(part)?;
-        }
-        write!(out, "{count}")?;
-        write_exemplar(point.exemplar_in(lower, bound), dialect, out)?;
-        lower = bound;
-    }
-    write_totals(name, point, distribution, dialect, out)
-}
-
 /// The quantiles of a summary: as written, and in thousandths.
 pub(super) const QUANTILES: [(&str, f64, u32); 4] =
     [("0.5", 0.5, 500), ("0.9", 0.9, 900), ("0.99", 0.99, 990), ("0.999", 0.999, 999)];
-
-fn write_quantiles(
-    name: &str,
-    point: &Point,
-    distribution: &Distribution,
-    out: &mut (impl Write + ?Sized),
-) -> fmt::Result {
-    for (text, _, thousandths) in QUANTILES {
-        let value = Number(distribution.quantile(thousandths));
-        writeln!(out, "{name}{{{}quantile=\"{text}\"}} {value}", point.labels.listed())?;
-    }
-    Ok(())
-}
-
-fn write_totals(
-    name: &str,
-    point: &Point,
-    distribution: &Distribution,
-    dialect: Dialect,
-    out: &mut (impl Write + ?Sized),
-) -> fmt::Result {
-    let labels = Braced(&point.labels);
-    if dialect == Dialect::Prometheus || !distribution.has_negative() {
-        writeln!(out, "{name}_count{labels} {}", distribution.total)?;
-        writeln!(out, "{name}_sum{labels} {}", Number(distribution.sum))?;
-    }
-    write_created(name, point, dialect, out)
-}
 
 impl Point {
     /// The latest exemplar above one value and up to another.
@@ -174,77 +186,26 @@ impl Point {
     }
 }
 
-fn write_created(
-    name: &str,
-    point: &Point,
-    dialect: Dialect,
-    out: &mut (impl Write + ?Sized),
-) -> fmt::Result {
-    if dialect == Dialect::Prometheus || point.created_unix_nanos == 0 {
-        return Ok(());
-    }
-    writeln!(out, "{name}_created{} {}", Braced(&point.labels), Time(point.created_unix_nanos))
-}
-
-/// Ends the line, with an exemplar if there is one.
-fn write_exemplar(
-    exemplar: Option<&MetricExemplar>,
-    dialect: Dialect,
-    out: &mut (impl Write + ?Sized),
-) -> fmt::Result {
-    if let Some(exemplar) = exemplar
-        && dialect == Dialect::OpenMetrics
-    {
-        let braced = Braced(&exemplar.labels);
-        let empty = if exemplar.labels.is_empty() { "{}" } else { "" };
-        write!(out, " # {empty}{braced} {}", Number(exemplar.value))?;
-        if exemplar.unix_nanos != 0 {
-            write!(out, " {}", Time(exemplar.unix_nanos))?;
-        }
-    }
-    out.write_str("\n")
-}
-
 /// Seconds since 1970, with milliseconds, the resolution that Prometheus keeps.
-struct Time(u64);
-
-impl Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:03}", self.0 / 1_000_000_000, self.0 % 1_000_000_000 / 1_000_000)
-    }
-}
-
-/// A counter's value and its divisor.
-struct Count(u64, f64);
-
-impl Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.1 == 1.0 { write!(f, "{}", self.0) } else { Number(self.0 as f64 / self.1).fmt(f) }
-    }
+fn time(unix_nanos: u64) -> impl Display {
+    from_fn(move |f| {
+        write!(f, "{}.{:03}", unix_nanos / 1_000_000_000, unix_nanos % 1_000_000_000 / 1_000_000)
+    })
 }
 
 /// All labels in braces; nothing if there are no labels.
-pub(super) struct Braced<'a>(pub(super) &'a Labels);
-
-impl Display for Braced<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(listed) = self.0.listed().strip_suffix(',') else { return Ok(()) };
-        f.write_str("{")?;
-        f.write_str(listed)?;
-        f.write_str("}")
-    }
+pub(super) fn braced(labels: &Labels) -> impl Display {
+    from_fn(|f| match labels.listed().strip_suffix(',') {
+        Some(listed) => ["{", listed, "}"].iter().try_for_each(|part| f.write_str(part)),
+        None => Ok(()),
+    })
 }
 
 /// A text on one line, with its quotes escaped or not.
-pub(super) struct Escaped<'a> {
-    pub(super) text: &'a str,
-    pub(super) quotes: bool,
-}
-
-impl Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.text;
-        let is_special = |c: char| c == '\\' || c == '\n' || (self.quotes && c == '"');
+pub(super) fn escaped(text: &str, quotes: bool) -> impl Display {
+    from_fn(move |f| {
+        let mut rest = text;
+        let is_special = |c: char| c == '\\' || c == '\n' || (quotes && c == '"');
         while let Some(at) = rest.find(is_special) {
             f.write_str(&rest[..at])?;
             f.write_str(match rest.as_bytes()[at] {
@@ -255,5 +216,5 @@ impl Display for Escaped<'_> {
             rest = &rest[at + 1..];
         }
         f.write_str(rest)
-    }
+    })
 }

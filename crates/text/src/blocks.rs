@@ -1,15 +1,15 @@
 //! The results of a benchmark: a table of the changes, and below it the verdict by blocks and a comparison of counters.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write, from_fn};
 
 use super::change::Change;
-use super::comparison::{Confidence, Difference, Magnitude, MarginOf, is_noted};
-use super::markdown::{Level, is_below};
+use super::comparison::{confidence, difference, is_noted, margin_rows};
+use super::markdown::{is_below, level};
 use super::{Diff, Unit, human, markdown, names};
 use crate::escape::Markdown;
 use crate::table::{self, Align, Rows};
 use picollo_core::Summary;
-use picollo_core::seam::{Fixed, Grouped, NOT_AVAILABLE};
+use picollo_core::seam::{Fixed, Grouped};
 use picollo_stats::verdict_text;
 use picollo_stats::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
@@ -90,15 +90,6 @@ const NOTES: [(u32, &str); 3] = [
     (COMPARISON_AUTOCORRELATED, "Blocks depend on those before them: the interval is wider for it."),
 ];
 
-/// The overhead and its uncertainty.
-struct Overhead(f64, f64);
-
-impl Display for Overhead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ± {}", Fixed::trimmed(self.0, 1), Fixed::trimmed(self.1, 1))
-    }
-}
-
 fn rows(
     blocks: &BlockComparison,
     conditions: &Conditions<'_>,
@@ -108,20 +99,22 @@ fn rows(
     let resolution = blocks.resolution;
     // A difference in proportion to a value below the resolution has no meaning.
     let base = if is_below(blocks.median_a, resolution) { f64::NAN } else { blocks.median_a };
-    let of = |value: f64| Difference { value, base };
-    let median = |value: f64| Level { shown: Fixed::trimmed(value, 1), value, resolution };
+    let of = |value: f64| difference(value, base);
+    let median = |value: f64| level(Fixed::trimmed(value, 1), value, resolution);
     row([&"Blocks", &Markdown(name_a), &Markdown(name_b), &"Difference"])?;
     row([&"Median", &median(blocks.median_a), &median(blocks.median_b), &of(blocks.difference)])?;
-    row([&Confidence(blocks.confidence, "from"), &"", &"", &of(blocks.difference_lower)])?;
-    row([&Confidence(blocks.confidence, "to"), &"", &"", &of(blocks.difference_upper)])?;
-    row([&"Margin", &"", &"", &MarginOf { difference: of(blocks.margin), flags: blocks.flags }])?;
-    row([&"Detectable", &"", &"", &Magnitude(of(blocks.smallest_detectable))])?;
+    row([&confidence(blocks.confidence, "from"), &"", &"", &of(blocks.difference_lower)])?;
+    row([&confidence(blocks.confidence, "to"), &"", &"", &of(blocks.difference_upper)])?;
+    margin_rows(blocks.margin, blocks.smallest_detectable, base, blocks.flags, row)?;
     row([&"Correlation", &"", &"", &Fixed::new(blocks.lag1, 2)])?;
     row([&"Blocks", &"", &"", &Grouped::from(blocks.block_count)])?;
     let [calls_a, calls_b] = conditions.calls;
     if calls_a != 0 && calls_b != 0 {
         row([&"Calls", &Grouped::from(calls_a), &Grouped::from(calls_b), &""])?;
-        let overhead = |side: usize| Overhead(conditions.overhead[side], conditions.overhead_error[side]);
+        let overhead = |side: usize| {
+            let (time, error) = (conditions.overhead[side], conditions.overhead_error[side]);
+            from_fn(move |f| write!(f, "{} ± {}", Fixed::trimmed(time, 1), Fixed::trimmed(error, 1)))
+        };
         if !conditions.overhead[0].is_nan() && !conditions.overhead[1].is_nan() {
             row([&"Overhead", &overhead(0), &overhead(1), &""])?;
         }
@@ -129,23 +122,11 @@ fn rows(
     row([&"Verdict", &"", &"", &verdict_text(blocks.verdict, blocks.flags)])
 }
 
-/// The amount of a counter that a call used.
-struct Amount(Option<f64>);
-
-impl Display for Amount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(amount) => Fixed::new(amount, 2).fmt(f),
-            None => f.write_str(NOT_AVAILABLE),
-        }
-    }
-}
-
 fn counter_rows(counters: &[CounterRow<'_>], (name_a, name_b): (&str, &str), row: Rows<'_>) -> fmt::Result {
     row([&"Per call", &Markdown(name_a), &Markdown(name_b), &"Δ%"])?;
     counters.iter().try_for_each(|&(name, a, b)| {
-        let change = Change::from_floats(a.unwrap_or(f64::NAN), b.unwrap_or(f64::NAN));
-        row([&Markdown(name), &Amount(a), &Amount(b), &change])
+        let [a, b] = [a, b].map(|amount| amount.unwrap_or(f64::NAN));
+        row([&Markdown(name), &Fixed::new(a, 2), &Fixed::new(b, 2), &Change::from_floats(a, b)])
     })
 }
 

@@ -1,14 +1,14 @@
 //! Summaries of doubles, in the formats of the integer ones, with the shortest digits that read back the same.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::fields::{self, write_members};
-use super::line::{Label, SHOWN};
-use super::markdown::{Precision, write_heading};
+use super::line::{SHOWN, label, write_counts};
+use super::markdown::{precision, write_heading};
 use super::{Format, human, json};
-use crate::escape::{Json, Line, trim};
-use crate::table::{self, Align, Rows};
-use picollo_core::doubles::{DoublePercentile, DoubleSummary};
+use crate::escape::Json;
+use crate::table::{self, Align, Cell, Rows};
+use picollo_core::doubles::{DoubleBucket, DoubleSummary};
 use picollo_core::seam::{Fixed, Grouped, NOT_AVAILABLE};
 
 /// Writes a summary of doubles under a title. Fails only if `out` fails. See [`Format`] for the purpose of each format, and
@@ -20,7 +20,7 @@ use picollo_core::seam::{Fixed, Grouped, NOT_AVAILABLE};
 ///   rows `Not finite` and `Lost` if there are any, and the rows `Min:`, `Max:` and `Sum:`.
 /// - Line: `Title: Total=1, NotFinite=2, Lost=3, Mean=4.5, P0=…`, the second and third if there are any.
 /// - JSON: title, the fields of [`DoubleStatistics`](picollo_core::doubles::DoubleStatistics), and `percentiles` with the fields of
-///   [`DoublePercentile`].
+///   [`DoublePercentile`](picollo_core::doubles::DoublePercentile).
 pub fn write_double_summary(
     summary: &DoubleSummary,
     mut out: &mut (impl Write + ?Sized),
@@ -37,34 +37,21 @@ pub fn write_double_summary(
 }
 
 /// The shortest digits that read back as the same double, in scientific notation if there would be many zeros.
-struct Shortest(f64);
-
-impl Display for Shortest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shortest(value) = *self;
-        if value.is_nan() {
-            f.write_str(NOT_AVAILABLE)
-        } else if value == 0.0 {
-            f.write_char('0')
-        } else if value.is_finite() && !(1e-5..1e16).contains(&value.abs()) {
-            write!(f, "{value:e}")
-        } else {
-            // This is "inf" for the sum of large values.
-            write!(f, "{value}")
-        }
-    }
+fn shortest(value: f64) -> impl Display {
+    from_fn(move |f| match value {
+        0.0 => f.write_char('0'),
+        _ if value.is_nan() => f.write_str(NOT_AVAILABLE),
+        _ if value.is_finite() && !(1e-5..1e16).contains(&value.abs()) => write!(f, "{value:e}"),
+        // This is "inf" for the sum of large values.
+        _ => write!(f, "{value}"),
+    })
 }
 
-/// The largest distance of values in a percentile's bucket from its midpoint; nothing without a percentile.
-struct Margin<'a>(&'a DoublePercentile);
-
-impl Display for Margin<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bucket = &self.0.bucket;
-        // One of the ends is half a bucket away, and the other is closer by one last digit.
-        let margin = (bucket.midpoint - bucket.lower).max(bucket.upper - bucket.midpoint);
-        if self.0.target_count == 0 { Ok(()) } else { write!(f, "±{}", Shortest(margin)) }
-    }
+/// The largest distance of values in a percentile's bucket from its midpoint.
+fn margin(bucket: &DoubleBucket) -> impl Display {
+    // One of the ends is half a bucket away, and the other is closer by one last digit.
+    let margin = (bucket.midpoint - bucket.lower).max(bucket.upper - bucket.midpoint);
+    from_fn(move |f| write!(f, "±{}", shortest(margin)))
 }
 
 fn write_markdown(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt::Result {
@@ -75,8 +62,9 @@ fn write_markdown(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> 
 fn rows(summary: &DoubleSummary, row: Rows<'_>) -> fmt::Result {
     row([&"Percentile", &"Value", &"±", &"Count"])?;
     for percentile in summary.known_percentiles() {
+        let margin = Cell(Some(margin(&percentile.bucket)).filter(|_| percentile.target_count != 0));
         let count = Grouped::from(percentile.target_count);
-        row([&Fixed::rank(percentile.rank), &Shortest(percentile.value), &Margin(percentile), &count])?;
+        row([&Fixed::rank(percentile.rank), &shortest(percentile.value), &margin, &count])?;
     }
     let statistics = &summary.statistics;
     for (label, count) in [("Not finite", statistics.not_finite), ("Lost", statistics.lost)] {
@@ -85,28 +73,21 @@ fn rows(summary: &DoubleSummary, row: Rows<'_>) -> fmt::Result {
         }
     }
     row([&"", &"", &"", &""])?;
-    row([&"Mean:", &Shortest(statistics.mean), &"StDev:", &Shortest(statistics.stddev)])?;
-    let precision = Precision(statistics.relative_error);
+    row([&"Mean:", &shortest(statistics.mean), &"StDev:", &shortest(statistics.stddev)])?;
+    let precision = precision(statistics.relative_error);
     row([&"Precision:", &precision, &"Total:", &Grouped::from(statistics.count)])?;
-    row([&"Min:", &Shortest(statistics.min), &"Max:", &Shortest(statistics.max)])?;
-    row([&"Sum:", &Shortest(statistics.sum), &"", &""])
+    row([&"Min:", &shortest(statistics.min), &"Max:", &shortest(statistics.max)])?;
+    row([&"Sum:", &shortest(statistics.sum), &"", &""])
 }
 
 fn write_line(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt::Result {
-    if !trim(title).is_empty() {
-        write!(out, "{}: ", Line(title))?;
-    }
     let statistics = &summary.statistics;
-    write!(out, "Total={}", Grouped::from(statistics.count))?;
-    for (label, count) in [("NotFinite", statistics.not_finite), ("Lost", statistics.lost)] {
-        if count != 0 {
-            write!(out, ", {label}={}", Grouped::from(count))?;
-        }
-    }
-    write!(out, ", Mean={}", Shortest(statistics.mean))?;
+    let others = [("NotFinite", statistics.not_finite, false), ("Lost", statistics.lost, false)];
+    write_counts(out, title, statistics.count, &others)?;
+    write!(out, ", Mean={}", shortest(statistics.mean))?;
     let shown = SHOWN.iter().filter_map(|&position| summary.percentiles.get(position));
     for percentile in shown.filter(|percentile| !percentile.rank.is_nan()) {
-        write!(out, ", {}={}", Label(percentile.rank), Shortest(percentile.value))?;
+        write!(out, ", {}={}", label(percentile.rank), shortest(percentile.value))?;
     }
     Ok(())
 }
@@ -170,7 +151,7 @@ mod tests {
             (f64::NAN, "n/a"),
             (f64::NEG_INFINITY, "-inf"),
         ] {
-            assert_eq!(Shortest(value).to_string(), text);
+            assert_eq!(shortest(value).to_string(), text);
         }
     }
 }

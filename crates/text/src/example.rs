@@ -32,9 +32,20 @@ pub(crate) unsafe fn anything<T: Copy + Debug>() -> impl Strategy<Value = T> {
         4 => double.prop_map(f64::to_bits),
         4 => (any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift),
     ];
-    // SAFETY: there are enough words, and any word is valid, as the caller promises.
-    let read = |words: Vec<u64>| unsafe { words.as_ptr().cast::<T>().read() };
+    // SAFETY: as the caller promises.
+    let read = |words: Vec<u64>| unsafe { from_words(words.into_iter()) };
     prop::collection::vec(word, size_of::<T>() / 8).prop_map(read)
+}
+
+/// A struct that consists of these words, of which there must be enough.
+///
+/// # Safety
+/// As for [`anything`].
+pub(crate) unsafe fn from_words<T: Copy>(words: impl Iterator<Item = u64>) -> T {
+    let words: Vec<u64> = words.take(size_of::<T>() / 8).collect();
+    assert_eq!(words.len() * 8, size_of::<T>());
+    // SAFETY: there are enough words, and any word is valid, as the caller promises.
+    unsafe { words.as_ptr().cast::<T>().read() }
 }
 
 fn values(seed: u64, length: usize, base: u64, spread: u64, divisor: u64) -> Vec<u64> {

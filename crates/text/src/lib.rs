@@ -121,8 +121,8 @@ pub fn write_summary(
 /// let summary = nothing.summary(ValueSelection::Midpoint);
 /// assert_eq!(human(&summary, "Latency", Unit::new("ns")).to_string(), "Latency: no values");
 /// ```
-pub const fn human<'a>(summary: &'a Summary, title: &'a str, unit: Unit<'a>) -> Human<'a> {
-    Human { summary, title, unit }
+pub fn human(summary: &Summary, title: &str, unit: Unit<'_>) -> impl fmt::Display {
+    fmt::from_fn(move |f| human::write_in_unit(f, summary, title, unit))
 }
 
 /// Writes the change from summary `a`, the older, to summary `b`, the newer. Fails only if `out` fails.
@@ -176,20 +176,6 @@ impl<'a> Diff<'a> {
     fn for_people(&self) -> human::Shown<'a> {
         let (title, unit) = Unit::from_title(self.title);
         human::Shown { a: self.a, b: self.b, title, names: self.names_or_defaults(), unit }
-    }
-}
-
-/// A summary for people: see [`human()`].
-#[derive(Clone, Copy, Debug)]
-pub struct Human<'a> {
-    summary: &'a Summary,
-    title: &'a str,
-    unit: Unit<'a>,
-}
-
-impl fmt::Display for Human<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        human::write_in_unit(f, self.summary, self.title, self.unit)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Summaries and their differences on a single line, for logs.
 
 use crate::BufferWriter;
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::change::{Change, cohens_d};
 use super::{Diff, mean, value};
@@ -22,19 +22,17 @@ pub(super) const SHOWN: [usize; 8] = [
 ];
 
 /// `P25`, but `P999` for rank 99.9: the established shorthand omits the point after 99.
-pub(super) struct Label(pub f64);
-
-impl Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(super) fn label(rank: f64) -> impl Display {
+    from_fn(move |f| {
         // Up to "99.999999"; anything longer is not a rank near 99 and is written unchanged.
         let mut bytes = [0; 9];
         let mut text = BufferWriter::new(&mut bytes);
-        write!(text, "{}", Fixed::rank(self.0))?;
+        write!(text, "{}", Fixed::rank(rank))?;
         match text.as_str().strip_prefix("99.") {
             Some(decimals) if text.fits() => write!(f, "P99{decimals}"),
-            _ => write!(f, "P{}", Fixed::rank(self.0)),
+            _ => write!(f, "P{}", Fixed::rank(rank)),
         }
-    }
+    })
 }
 
 /// Counts outside the percentiles, and whether each is shown even if it is zero.
@@ -46,29 +44,36 @@ fn missing(summary: &Summary) -> [(&'static str, u64, bool); 3] {
     ]
 }
 
+fn write_title(out: &mut dyn Write, title: &str) -> fmt::Result {
+    if trim(title).is_empty() { Ok(()) } else { write!(out, "{}: ", Line(title)) }
+}
+
+/// The beginning of a summary's line. Of the other counts, each says whether it is shown even if it is zero.
+pub(super) fn write_counts(
+    out: &mut dyn Write,
+    title: &str,
+    total: u64,
+    others: &[(&str, u64, bool)],
+) -> fmt::Result {
+    write_title(out, title)?;
+    write!(out, "Total={}", Grouped::from(total))?;
+    let mut shown = others.iter().filter(|(_, count, always)| *always || *count != 0);
+    shown.try_for_each(|&(label, count, _)| write!(out, ", {label}={}", Grouped::from(count)))
+}
+
 pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
-    if !trim(title).is_empty() {
-        write!(out, "{}: ", Line(title))?;
-    }
-    write!(out, "Total={}", Grouped::from(summary.total_count))?;
-    for (label, count, always) in missing(summary) {
-        if always || count != 0 {
-            write!(out, ", {label}={}", Grouped::from(count))?;
-        }
-    }
+    write_counts(out, title, summary.total_count, &missing(summary))?;
     write!(out, ", Mean={}", Fixed::new(mean(summary), 1))?;
     let shown = SHOWN.iter().filter_map(|&position| summary.percentiles.get(position));
     for percentile in shown.filter(|percentile| !percentile.rank.is_nan()) {
-        write!(out, ", {}={}", Label(percentile.rank), Maybe(value(summary, percentile)))?;
+        write!(out, ", {}={}", label(percentile.rank), Maybe(value(summary, percentile)))?;
     }
     Ok(())
 }
 
 pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
     let Diff { a, b, title, .. } = *diff;
-    if !trim(title).is_empty() {
-        write!(out, "{}: ", Line(title))?;
-    }
+    write_title(out, title)?;
     let (name_a, name_b) = diff.names_or_defaults();
     write!(out, "{} -> {}: Total=", Line(name_a), Line(name_b))?;
     write_integers(out, Some(a.total_count), Some(b.total_count))?;
@@ -86,7 +91,7 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
             && !of_a.rank.is_nan()
             && !of_b.rank.is_nan()
         {
-            write!(out, ", {}=", Label(of_a.rank))?;
+            write!(out, ", {}=", label(of_a.rank))?;
             write_integers(out, value(a, of_a), value(b, of_b))?;
         }
     }
@@ -104,7 +109,7 @@ mod tests {
 
     #[test]
     fn labels() {
-        for (rank, label) in [
+        for (rank, text) in [
             (99.9, "P999"),
             (99.99, "P9999"),
             (99.0, "P99"),
@@ -114,7 +119,7 @@ mod tests {
             (f64::NAN, "Pn/a"),
             (1e300, "P1e300"),
         ] {
-            assert_eq!(Label(rank).to_string(), label);
+            assert_eq!(label(rank).to_string(), text);
         }
     }
 }

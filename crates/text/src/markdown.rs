@@ -1,38 +1,28 @@
 //! Summaries and their differences as Markdown tables.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::change::{Change, cohens_d};
 use super::{Diff, mean, stddev, value};
 use crate::escape::{Markdown, trim};
-use crate::table::{self, Align, Rows};
+use crate::table::{self, Align, Cell, Rows};
+use picollo_core::Summary;
 use picollo_core::layouts::ValueSelection;
 use picollo_core::seam::{Fixed, Grouped, Maybe};
-use picollo_core::{Percentile, Summary};
 
-/// The largest distance of values in a percentile's bucket from its reported value; nothing without a percentile.
-struct Margin(Option<(ValueSelection, u64)>);
-
-impl Display for Margin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sign, margin) = match self.0 {
-            None => return Ok(()),
-            Some((ValueSelection::Midpoint, step)) => ('±', step / 2),
-            Some((ValueSelection::Lower, step)) => ('+', step),
-            Some((ValueSelection::Upper, step)) => ('-', step),
-        };
-        write!(f, "{sign}{}", Grouped::from(margin))
-    }
+/// The largest distance of values in a percentile's bucket from its reported value.
+fn margin(selection: ValueSelection, step: u64) -> impl Display {
+    let (sign, margin) = match selection {
+        ValueSelection::Midpoint => ('±', step / 2),
+        ValueSelection::Lower => ('+', step),
+        ValueSelection::Upper => ('-', step),
+    };
+    from_fn(move |f| write!(f, "{sign}{}", Grouped::from(margin)))
 }
 
 /// The relative error with a percent sign.
-pub(super) struct Precision(pub f64);
-
-impl Display for Precision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Fixed::percentage(self.0).fmt(f)?;
-        f.write_str(if self.0.is_finite() { "%" } else { "" })
-    }
+pub(super) fn precision(error: f64) -> impl Display {
+    from_fn(move |f| write!(f, "{}{}", Fixed::percentage(error), if error.is_finite() { "%" } else { "" }))
 }
 
 pub(super) fn write_heading(out: &mut dyn Write, title: &str) -> fmt::Result {
@@ -48,13 +38,9 @@ fn rows(summary: &Summary, row: Rows<'_>) -> fmt::Result {
     row([&"Percentile", &"Value", &"±", &"Count"])?;
     for percentile in summary.known_percentiles() {
         let value = value(summary, percentile);
-        let margin = value.map(|_| (summary.selection(), percentile.bucket.step));
-        row([
-            &Fixed::rank(percentile.rank),
-            &Maybe(value),
-            &Margin(margin),
-            &Grouped::from(percentile.target_count),
-        ])?;
+        let margin = Cell(value.map(|_| margin(summary.selection(), percentile.bucket.step)));
+        let count = Grouped::from(percentile.target_count);
+        row([&Fixed::rank(percentile.rank), &Maybe(value), &margin, &count])?;
     }
     let outside = [("Underflow", summary.underflow_count), ("Overflow", summary.overflow_count)];
     for (label, count) in outside.into_iter().chain([("Lost", summary.lost_count)]) {
@@ -65,7 +51,7 @@ fn rows(summary: &Summary, row: Rows<'_>) -> fmt::Result {
     row([&"", &"", &"", &""])?;
     row([&"Mean:", &Fixed::new(mean(summary), 2), &"StDev:", &Fixed::new(stddev(summary), 2)])?;
     let total = Grouped::from(summary.total_count);
-    row([&"Precision:", &Precision(summary.relative_error), &"Total:", &total])?;
+    row([&"Precision:", &precision(summary.relative_error), &"Total:", &total])?;
     if outside.iter().any(|&(_, count)| count != 0) {
         let (min, max) = (Grouped::from(summary.min_trackable), Grouped::from(summary.max_trackable));
         row([&"Range Min:", &min, &"Max:", &max])?;
@@ -87,20 +73,11 @@ pub(super) fn is_below(value: f64, resolution: f64) -> bool {
 }
 
 /// A value, or a note that it is below the resolution.
-pub(super) struct Level<T> {
-    pub shown: T,
-    pub value: f64,
-    pub resolution: f64,
-}
-
-impl<T: Display> Display for Level<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if is_below(self.value, self.resolution) {
-            write!(f, "<{}", Fixed::trimmed(self.resolution, 1))
-        } else {
-            self.shown.fmt(f)
-        }
-    }
+pub(super) fn level(shown: impl Display, value: f64, resolution: f64) -> impl Display {
+    from_fn(move |f| match is_below(value, resolution) {
+        true => write!(f, "<{}", Fixed::trimmed(resolution, 1)),
+        false => shown.fmt(f),
+    })
 }
 
 fn diff_rows(diff: &Diff<'_>, resolution: f64, row: Rows<'_>) -> fmt::Result {
@@ -114,32 +91,29 @@ fn diff_rows(diff: &Diff<'_>, resolution: f64, row: Rows<'_>) -> fmt::Result {
     for (of_a, of_b) in both.filter(|(of_a, of_b)| !of_a.rank.is_nan() && !of_b.rank.is_nan()) {
         let (value_a, value_b) = (value(a, of_a), value(b, of_b));
         let number = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
-        let level = |value| Level { shown: Maybe(value), value: number(value), resolution };
+        let level = |value| level(Maybe(value), number(value), resolution);
         let change = known(Change::from_integers(value_a, value_b), number(value_a), number(value_b));
-        row([&Ranks(of_a, of_b), &level(value_a), &level(value_b), &change])?;
+        row([&ranks(of_a.rank, of_b.rank), &level(value_a), &level(value_b), &change])?;
     }
     row([&"", &"", &"", &""])?;
     let (mean_a, mean_b) = (mean(a), mean(b));
-    let level = |value| Level { shown: Fixed::new(value, 2), value, resolution };
+    let level = |value| level(Fixed::new(value, 2), value, resolution);
     let change = known(Change::from_floats(mean_a, mean_b), mean_a, mean_b);
     row([&"Mean:", &level(mean_a), &level(mean_b), &change])?;
     let (stddev_a, stddev_b) = (stddev(a), stddev(b));
     let change = known(Change::from_floats(stddev_a, stddev_b), mean_a, mean_b);
     row([&"StDev:", &Fixed::new(stddev_a, 2), &Fixed::new(stddev_b, 2), &change])?;
-    let (error_a, error_b) = (a.relative_error, b.relative_error);
-    row([&"Precision:", &Precision(error_a), &Precision(error_b), &Change::from_floats(error_a, error_b)])?;
+    let change = Change::from_floats(a.relative_error, b.relative_error);
+    row([&"Precision:", &precision(a.relative_error), &precision(b.relative_error), &change])?;
     let change = Change::from_integers(Some(a.total_count), Some(b.total_count));
     row([&"Total:", &Grouped::from(a.total_count), &Grouped::from(b.total_count), &change])?;
     row([&"D-value:", &"", &"", &Fixed::new(cohens_d(a, b), 2)])
 }
 
 /// The rank of two percentiles; it is the same in all summaries that this library makes.
-struct Ranks<'a>(&'a Percentile, &'a Percentile);
-
-impl Display for Ranks<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ranks(a, b) = *self;
-        Fixed::rank(a.rank).fmt(f)?;
-        if a.rank.total_cmp(&b.rank).is_eq() { Ok(()) } else { write!(f, " / {}", Fixed::rank(b.rank)) }
-    }
+fn ranks(a: f64, b: f64) -> impl Display {
+    from_fn(move |f| {
+        Fixed::rank(a).fmt(f)?;
+        if a.total_cmp(&b).is_eq() { Ok(()) } else { write!(f, " / {}", Fixed::rank(b)) }
+    })
 }

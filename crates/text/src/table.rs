@@ -81,6 +81,15 @@ impl Display for Repeat {
     }
 }
 
+/// A cell that may be empty.
+pub(crate) struct Cell<T>(pub Option<T>);
+
+impl<T: Display> Display for Cell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |value| value.fmt(f))
+    }
+}
+
 /// Returns the number of Unicode scalar values in the text of a cell.
 pub fn width(cell: &dyn Display) -> Result<usize, fmt::Error> {
     struct Scalars(usize);

@@ -3,23 +3,7 @@
 use core::fmt::{self, Display};
 
 use crate::escape::trim;
-use picollo_core::seam::Decimal;
-use picollo_core::seam::{NOT_AVAILABLE, write_rounded, write_scientific};
-
-/// Powers of a thousand, ascending.
-const PREFIXES: [(i32, &str); 11] = [
-    (-12, "p"),
-    (-9, "n"),
-    (-6, "µ"),
-    (-3, "m"),
-    (0, ""),
-    (3, "k"),
-    (6, "M"),
-    (9, "G"),
-    (12, "T"),
-    (15, "P"),
-    (18, "E"),
-];
+use picollo_core::seam::{Decimal, NOT_AVAILABLE, write_rounded, write_scientific};
 
 /// The spellings of known units, with their kind and power of ten.
 const KNOWN: [(&[&str], Kind); 8] = [
@@ -209,7 +193,8 @@ impl Display for Quantity {
 
 /// The letter of a power of a thousand.
 pub(super) fn prefix(power: i32) -> &'static str {
-    PREFIXES.iter().find(|(prefixed, _)| *prefixed == power).map_or("", |(_, letter)| letter)
+    const LETTERS: [&str; 11] = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
+    LETTERS.get((power.div_euclid(3) + 4) as usize).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -10,15 +10,6 @@ use picollo_core::seam::write_escaped;
 use crate::http::request::{self, Refusal, Request};
 use crate::http::{Answer, Options};
 
-/// A text in an HTML page.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| write_escaped(f, c))
-    }
-}
-
 /// The time left until a deadline, or an error if none is left. (A timeout of zero would mean to wait forever.)
 pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
     match deadline.checked_duration_since(Instant::now()) {
@@ -71,7 +62,7 @@ pub(crate) fn answer(
             Err(error) => plain(500, &error, is_head),
         },
         Ok(_) => {
-            let path = Escaped(&options.path);
+            let path = fmt::from_fn(|f| options.path.chars().try_for_each(|c| write_escaped(f, c)));
             let page = format!("<!DOCTYPE html><title>Picollo</title><a href=\"{path}\">{path}</a>\n");
             response(200, "text/html; charset=utf-8", "", page.as_bytes(), is_head)
         }

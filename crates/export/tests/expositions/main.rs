@@ -6,4 +6,5 @@ mod differences;
 mod message;
 mod metrics;
 mod naive;
+mod powers;
 mod read;

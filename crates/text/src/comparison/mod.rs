@@ -1,6 +1,6 @@
 //! Comparisons: a table of the changes, and below it the intervals and the verdict.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::change::Change;
 use super::fields::{self, write_members};
@@ -8,7 +8,7 @@ use super::{Diff, Format, human, json, line, markdown};
 use crate::escape::{Json, Markdown};
 use crate::table::{self, Align, Rows};
 use picollo_core::Summary;
-use picollo_core::seam::{Fixed, Grouped, NOT_AVAILABLE};
+use picollo_core::seam::{Fixed, Grouped, Maybe, NOT_AVAILABLE};
 use picollo_stats::verdict_text;
 use picollo_stats::{
     COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_LAYOUTS_DIFFER,
@@ -59,100 +59,58 @@ pub fn write_comparison(
 }
 
 /// A difference with its sign, and in proportion to its base; NaN if the base is unknown.
-#[derive(Clone, Copy)]
-pub(super) struct Difference {
-    pub value: f64,
-    pub base: f64,
+pub(super) fn difference(value: f64, base: f64) -> impl Display {
+    from_fn(move |f| {
+        write!(f, "{}{}", if value > 0.0 && value.is_finite() { "+" } else { "" }, Fixed::trimmed(value, 1))?;
+        let has_share = value.is_finite() && !base.is_nan();
+        if has_share { write!(f, " ({})", Change::from_floats(base, base + value)) } else { Ok(()) }
+    })
 }
 
-impl Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { value, base } = *self;
-        if !value.is_finite() {
-            return f.write_str(NOT_AVAILABLE);
-        }
-        let sign = if value > 0.0 { "+" } else { "" };
-        write!(f, "{sign}{}", Fixed::trimmed(value, 1))?;
-        if base.is_nan() { Ok(()) } else { write!(f, " ({})", Change::from_floats(base, base + value)) }
-    }
-}
-
-/// The size of a difference, without its sign.
-pub(super) struct Magnitude(pub Difference);
-
-impl Display for Magnitude {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { value, base } = self.0;
-        if !value.is_finite() {
-            return f.write_str(NOT_AVAILABLE);
-        }
-        write!(f, "±{}", Fixed::trimmed(value, 1))?;
-        if base == 0.0 || base.is_nan() {
-            return Ok(());
-        }
-        write!(f, " ({}%)", Fixed::new((value / base).abs() * 100.0, 1))
-    }
-}
-
-/// The margin, and its origin.
-pub(super) struct MarginOf {
-    pub difference: Difference,
-    pub flags: u32,
-}
-
-impl Display for MarginOf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.flags & COMPARISON_MARGIN_IS_RESOLUTION == 0 {
-            return write!(f, "{}", Magnitude(self.difference));
-        }
-        write!(f, "±{} (resolution)", Fixed::trimmed(self.difference.value, 1))
-    }
+/// The rows of the margin, with its origin, and of the smallest detectable difference. Sizes have no sign.
+pub(super) fn margin_rows(
+    margin: f64,
+    smallest_detectable: f64,
+    base: f64,
+    flags: u32,
+    row: Rows<'_>,
+) -> fmt::Result {
+    let is_resolution = flags & COMPARISON_MARGIN_IS_RESOLUTION != 0;
+    let size = |value: f64, is_resolution: bool| {
+        from_fn(move |f| {
+            if !value.is_finite() && !is_resolution {
+                return f.write_str(NOT_AVAILABLE);
+            }
+            write!(f, "±{}", Fixed::trimmed(value, 1))?;
+            match base {
+                _ if is_resolution => f.write_str(" (resolution)"),
+                0.0 => Ok(()),
+                base if base.is_nan() => Ok(()),
+                base => write!(f, " ({}%)", Fixed::new((value / base).abs() * 100.0, 1)),
+            }
+        })
+    };
+    row([&"Margin", &"", &"", &size(margin, is_resolution)])?;
+    row([&"Detectable", &"", &"", &size(smallest_detectable, false)])
 }
 
 /// A probability: four decimals, or one digit and an exponent.
-struct Probability(f64);
-
-impl Display for Probability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Probability(p) = *self;
-        if p.is_nan() {
-            f.write_str(NOT_AVAILABLE)
-        } else if p <= 0.0 {
-            f.write_str("<1e-300")
-        } else if p < 1e-4 {
-            write!(f, "{p:.0e}")
-        } else {
-            Fixed::new(p, 4).fmt(f)
-        }
-    }
+fn probability(p: f64) -> impl Display {
+    from_fn(move |f| match p {
+        ..=0.0 => f.write_str("<1e-300"),
+        0.0..1e-4 => write!(f, "{p:.0e}"),
+        _ => Fixed::new(p, 4).fmt(f),
+    })
 }
 
 /// The quantile as a rank: `P99.9`.
-struct Label(f64);
-
-impl Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "P{}", Fixed::rank(self.0 * 100.0))
-    }
+fn label(quantile: f64) -> impl Display {
+    from_fn(move |f| write!(f, "P{}", Fixed::rank(quantile * 100.0)))
 }
 
 /// The end of an interval: its confidence, and which end it is.
-pub(super) struct Confidence(pub f64, pub &'static str);
-
-impl Display for Confidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}% {}", Fixed::rank(self.0 * 100.0), self.1)
-    }
-}
-
-/// The end of an interval, if it exists.
-struct End(u64, u64);
-
-impl Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let End(value, count) = *self;
-        if count == 0 { f.write_str(NOT_AVAILABLE) } else { Grouped::from(value).fmt(f) }
-    }
+pub(super) fn confidence(confidence: f64, end: &str) -> impl Display {
+    from_fn(move |f| write!(f, "{}% {end}", Fixed::rank(confidence * 100.0)))
 }
 
 fn write_markdown(out: &mut dyn Write, compared: &Comparison, names: (&str, &str)) -> fmt::Result {
@@ -184,42 +142,37 @@ const NOTES: [(u32, &str); 5] = [
 
 fn rows(compared: &Comparison, (name_a, name_b): (&str, &str), row: Rows<'_>) -> fmt::Result {
     let (a, b) = (&compared.a, &compared.b);
-    let of = |value: f64| Difference { value, base: a.value as f64 };
+    let base = a.value as f64;
+    let of = |value: f64| difference(value, base);
     row([&"Comparison", &Markdown(name_a), &Markdown(name_b), &"Difference"])?;
-    row([&Label(a.quantile), &Grouped::from(a.value), &Grouped::from(b.value), &of(compared.difference)])?;
-    let (lower, upper) = (
-        |end: &QuantileInterval| End(end.lower, end.lower_count),
-        |end: &QuantileInterval| End(end.upper, end.upper_count),
-    );
-    row([&Confidence(a.confidence, "from"), &lower(a), &lower(b), &of(compared.difference_lower)])?;
-    row([&Confidence(a.confidence, "to"), &upper(a), &upper(b), &of(compared.difference_upper)])?;
-    row([&"Margin", &"", &"", &MarginOf { difference: of(compared.margin), flags: compared.flags }])?;
-    row([&"Detectable", &"", &"", &Magnitude(of(compared.smallest_detectable))])?;
+    row([&label(a.quantile), &Grouped::from(a.value), &Grouped::from(b.value), &of(compared.difference)])?;
+    let end = |value: u64, count: u64| Maybe(Some(value).filter(|_| count != 0));
+    let lower = |interval: &QuantileInterval| end(interval.lower, interval.lower_count);
+    let upper = |interval: &QuantileInterval| end(interval.upper, interval.upper_count);
+    row([&confidence(a.confidence, "from"), &lower(a), &lower(b), &of(compared.difference_lower)])?;
+    row([&confidence(a.confidence, "to"), &upper(a), &upper(b), &of(compared.difference_upper)])?;
+    margin_rows(compared.margin, compared.smallest_detectable, base, compared.flags, row)?;
     row([&"P(larger)", &"", &"", &Fixed::new(compared.common_language, 4)])?;
     row([&"Cliff's delta", &"", &"", &Fixed::new(compared.cliffs_delta, 4)])?;
-    row([
-        &"Mann-Whitney",
-        &"z, p",
-        &Fixed::new(compared.mann_whitney_z, 2),
-        &Probability(compared.mann_whitney_p),
-    ])?;
-    row([&"Kolmogorov-Sm.", &"D, p", &Fixed::new(compared.ks_distance, 4), &Probability(compared.ks_p)])?;
+    let z = Fixed::new(compared.mann_whitney_z, 2);
+    row([&"Mann-Whitney", &"z, p", &z, &probability(compared.mann_whitney_p)])?;
+    row([&"Kolmogorov-Sm.", &"D, p", &Fixed::new(compared.ks_distance, 4), &probability(compared.ks_p)])?;
     row([&"Verdict", &"", &"", &verdict_text(compared.verdict, compared.flags)])
 }
 
 fn write_line(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
-    let of = |value: f64| Difference { value, base: compared.a.value as f64 };
+    let of = |value: f64| difference(value, compared.a.value as f64);
     write!(
         out,
         "{}={} [{}, {}] {}%, Margin={}, MannWhitney={}, KS={}, Verdict={}",
-        Label(compared.a.quantile),
+        label(compared.a.quantile),
         of(compared.difference),
         of(compared.difference_lower),
         of(compared.difference_upper),
         Fixed::rank(compared.a.confidence * 100.0),
         Fixed::trimmed(compared.margin, 1),
-        Probability(compared.mann_whitney_p),
-        Probability(compared.ks_p),
+        probability(compared.mann_whitney_p),
+        probability(compared.ks_p),
         verdict_text(compared.verdict, compared.flags),
     )
 }

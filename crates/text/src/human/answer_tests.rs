@@ -34,47 +34,29 @@ fn sentence(blocks: &BlockComparison) -> String {
 #[test]
 fn sentences() {
     let fast = blocks();
-    let slow = BlockComparison {
-        median_a: 100.0,
-        difference: 3.62,
-        difference_lower: 3.0,
-        difference_upper: 4.2,
-        verdict: Verdict::Slower as u32,
-        ..fast
+    let with = |blocks: BlockComparison, [difference_lower, difference, difference_upper]: [f64; 3]| {
+        BlockComparison { difference, difference_lower, difference_upper, ..blocks }
     };
-    let open = BlockComparison {
-        difference: 6.0,
-        difference_lower: -21.0,
-        difference_upper: 34.0,
-        verdict: 0,
-        // 10 + (1.96 + 0.8416) * 55 / 3.92
-        smallest_detectable: 49.308,
-        ..fast
-    };
+    let slow = BlockComparison { median_a: 100.0, verdict: Verdict::Slower as u32, ..fast };
+    let slow = with(slow, [3.0, 3.62, 4.2]);
+    // 10 + (1.96 + 0.8416) * 55 / 3.92
+    let open = BlockComparison { verdict: 0, smallest_detectable: 49.308, ..fast };
+    let open = with(open, [-21.0, 6.0, 34.0]);
+    let flagged = |blocks, flags| BlockComparison { flags, ..blocks };
+    let from = |blocks, median_a| BlockComparison { median_a, ..blocks };
     for (blocks, text) in [
         (fast, "B is 8.6 × faster than A (−88.4 %, 95 %: −88.5 to −88.3)."),
         (slow, "B is 3.6 % slower than A (95 %: +3.0 to +4.2 %)."),
+        (with(fast, [-1090.0, -884.0, -680.0]), "B is 8.6 × faster than A (−88 %, 95 %: −100 to −68)."),
         (
-            BlockComparison { difference_lower: -1090.0, difference_upper: -680.0, ..fast },
-            "B is 8.6 × faster than A (−88 %, 95 %: −100 to −68).",
-        ),
-        (
-            BlockComparison {
-                difference: 7_600.0,
-                difference_lower: 7_590.0,
-                difference_upper: 7_610.0,
-                ..slow
-            },
+            with(slow, [7_590.0, 7_600.0, 7_610.0]),
             "B is 77 × slower than A (+7,600 %, 95 %: +7,590 to +7,610).",
         ),
         (
-            BlockComparison { flags: COMPARISON_TOO_FEW, difference_lower: f64::NEG_INFINITY, ..fast },
+            with(flagged(fast, COMPARISON_TOO_FEW), [f64::NEG_INFINITY, -884.0, -883.0]),
             "B is faster than A, by how much is not known (95 %: up to −88.3 %).",
         ),
-        (
-            BlockComparison { median_a: 0.0, ..slow },
-            "B is 3.62 ns slower than A (95 %: +3.00 ns to +4.20 ns).",
-        ),
+        (from(slow, 0.0), "B is 3.62 ns slower than A (95 %: +3.00 ns to +4.20 ns)."),
         (
             BlockComparison { median_a: 0.3, resolution: 0.5, ..slow },
             "B is 3.62 ns slower than A (95 %: +3.00 ns to +4.20 ns).",
@@ -92,28 +74,25 @@ fn sentences() {
             "No difference found between A and B (95 %: −2.1 to +3.4 %); the smallest that would be seen is 1.0 %.",
         ),
         (
-            BlockComparison { flags: COMPARISON_WITHIN_MARGIN, ..open },
+            flagged(open, COMPARISON_WITHIN_MARGIN),
             "No difference that matters: A and B are within 1.0 % (95 %: −2.1 to +3.4 %).",
         ),
         (
-            BlockComparison { flags: COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION, ..open },
+            flagged(open, COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION),
             "Below the resolution: A and B differ by less than 10.0 ns, if at all.",
         ),
-        (
-            BlockComparison { flags: COMPARISON_TOO_FEW, ..open },
-            "Too few measurements to distinguish A from B.",
-        ),
+        (flagged(open, COMPARISON_TOO_FEW), "Too few measurements to distinguish A from B."),
         // The difference is not zero, but it is not proven to matter.
         (
-            BlockComparison { difference_lower: 9.6, difference_upper: 44.0, difference: 20.0, ..open },
+            with(open, [9.6, 20.0, 44.0]),
             "B against A: slower by 1.0 to 4.4 % (95 %), not proven to exceed the margin of 1.0 %.",
         ),
         (
-            BlockComparison { difference_lower: -1200.0, difference_upper: -2.0, difference: -90.0, ..open },
+            with(open, [-1200.0, -90.0, -2.0]),
             "B against A: faster by 0 to 100 % (95 %), not proven to exceed the margin of 1.0 %.",
         ),
         (
-            BlockComparison { median_a: 0.0, difference_lower: 9.6, difference_upper: 44.0, ..open },
+            with(from(open, 0.0), [9.6, 6.0, 44.0]),
             "B against A: slower by 9.60 ns to 44.0 ns (95 %), not proven to exceed the margin of 10.0 ns.",
         ),
         (

@@ -1,11 +1,12 @@
 //! Changes, for people: the answer in a sentence, a table of both sides, and the necessary notes.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::percent::{ratio, signed};
-use super::{Answer, SHORT, WIDTH, rank, supports, write_title, write_wrapped};
+use super::{Answer, SHORT, WIDTH, Wrapping, rank, supports, write_title, write_wrapped};
 use crate::blocks::Conditions;
 use crate::escape::Line;
+use crate::markdown::is_below;
 use crate::table::plain::{self as table, Rows};
 use crate::unit::Unit;
 use crate::{mean, value};
@@ -40,66 +41,51 @@ struct Level<'a> {
 
 impl Level<'_> {
     fn is_known(&self) -> bool {
-        self.value.is_finite() && !(self.resolution > 0.0 && self.value < self.resolution)
+        self.value.is_finite() && !is_below(self.value, self.resolution)
     }
 }
 
 impl Display for Level<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.value.is_finite() {
-            f.write_str(NOT_AVAILABLE)
-        } else if !self.is_known() {
-            write!(f, "<{}", self.unit.number(self.resolution))
-        } else {
-            match self.whole {
-                Some(whole) => self.unit.integer(whole).fmt(f),
-                None => self.unit.number(self.value).fmt(f),
+        match self.whole {
+            _ if self.value.is_finite() && !self.is_known() => {
+                write!(f, "<{}", self.unit.number(self.resolution))
             }
+            Some(whole) => self.unit.integer(whole).fmt(f),
+            None => self.unit.number(self.value).fmt(f),
         }
     }
 }
 
 /// The change from one to the other in percent, if it exists.
-struct Change(f64, f64);
-
-impl Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Change(a, b) = *self;
-        let share = if a == b { 0.0 } else { (b - a) / libm::fabs(a) * 100.0 };
-        if share.is_finite() { write!(f, "{} %", signed(share)) } else { f.write_str(NOT_AVAILABLE) }
-    }
+fn change(a: f64, b: f64) -> impl Display {
+    let share = if a == b { 0.0 } else { (b - a) / libm::fabs(a) * 100.0 };
+    from_fn(move |f| match share.is_finite() {
+        true => write!(f, "{} %", signed(share)),
+        false => f.write_str(NOT_AVAILABLE),
+    })
 }
 
 /// `8.6 × lower`, if the change is large.
-struct Ratio(f64, f64);
-
-impl Display for Ratio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ratio(a, b) = *self;
-        let word = if b > a { "higher" } else { "lower" };
-        ratio(a, b).map_or(Ok(()), |times| write!(f, "{times} {word}"))
-    }
+fn far(a: f64, b: f64) -> impl Display {
+    let word = if b > a { "higher" } else { "lower" };
+    from_fn(move |f| ratio(a, b).map_or(Ok(()), |times| write!(f, "{times} {word}")))
 }
 
 /// The name of a column, shortened if it is long.
-struct Heading<'a>(&'a str);
-
-impl Display for Heading<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = WIDTH / 4;
-        let length = self.0.chars().count();
-        let end = self.0.char_indices().nth(MOST - 1).filter(|_| length > MOST);
-        match end.and_then(|(end, _)| self.0.get(..end)) {
-            Some(start) => write!(f, "{}…", Line(start)),
-            None => Line(self.0).fmt(f),
-        }
-    }
+fn heading(name: &str) -> impl Display {
+    const MOST: usize = WIDTH / 4;
+    let end = name.char_indices().nth(MOST - 1).filter(|_| name.chars().count() > MOST);
+    from_fn(move |f| match end.and_then(|(end, _)| name.get(..end)) {
+        Some(start) => write!(f, "{}…", Line(start)),
+        None => Line(name).fmt(f),
+    })
 }
 
 fn level_row(label: &dyn Display, a: Level<'_>, b: Level<'_>, row: Rows<'_, 5>) -> fmt::Result {
     let is_known = a.is_known() && b.is_known();
     let (from, to) = if is_known { (a.value, b.value) } else { (f64::NAN, f64::NAN) };
-    row([label, &a, &b, &Change(from, to), &Ratio(from, to)])
+    row([label, &a, &b, &change(from, to), &far(from, to)])
 }
 
 /// The position of the median in a summary.
@@ -138,7 +124,7 @@ fn write_table(
     let (name_a, name_b) = shown.names;
     out.write_char('\n')?;
     table::write(out, 1, &|row| {
-        row([&"", &Heading(name_a), &Heading(name_b), &"change", &""])?;
+        row([&"", &heading(name_a), &heading(name_b), &"change", &""])?;
         more(row)?;
         rows(shown, resolution, row)
     })
@@ -154,26 +140,18 @@ pub(crate) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt::Result 
         (Some(a), Some(b)) => {
             let (from, to) = (a as f64, b as f64);
             let (level_a, level_b) = (shown.unit.integer(a), shown.unit.integer(b));
-            let change = Change(from, to);
-            let far = Ratio(from, to);
+            let (change, far) = (change(from, to), far(from, to));
+            let mut out = Wrapping::new(out);
             if a == b {
-                let same = format_args!("The medians of {name_a} and {name_b} are the same, {level_a}.");
-                write_wrapped(out, same)?;
+                write!(out, "The medians of {name_a} and {name_b} are the same, {level_a}.")?;
             } else if ratio(from, to).is_some() {
-                write_wrapped(
-                    out,
-                    format_args!(
-                        "The median of {name_b} is {far} than that of {name_a}: {level_a} → {level_b} ({change})."
-                    ),
-                )?;
+                write!(out, "The median of {name_b} is {far} than that of {name_a}: ")?;
+                write!(out, "{level_a} → {level_b} ({change}).")?;
             } else {
-                write_wrapped(
-                    out,
-                    format_args!(
-                        "The median changed by {change} from {name_a} to {name_b}: {level_a} → {level_b}."
-                    ),
-                )?;
+                write!(out, "The median changed by {change} from {name_a} to {name_b}: ")?;
+                write!(out, "{level_a} → {level_b}.")?;
             }
+            out.finish()?;
         }
         (None, None) => out.write_str("Nothing to compare: no values.")?,
         (a, _) => {
@@ -227,7 +205,7 @@ pub(crate) fn write_blocks(
         let (name_a, name_b) = shown.names;
         out.write_char('\n')?;
         table::write(out, 1, &|row| {
-            row([&"per call", &Heading(name_a), &Heading(name_b), &"change", &""])?;
+            row([&"per call", &heading(name_a), &heading(name_b), &"change", &""])?;
             conditions.counters.iter().try_for_each(|&(name, a, b)| {
                 // Clocks count nanoseconds.
                 let unit =
@@ -236,7 +214,7 @@ pub(crate) fn write_blocks(
                     let value = amount.unwrap_or(f64::NAN);
                     Level { value, whole: None, unit, resolution: 0.0 }
                 };
-                level_row(&Heading(name), count(a), count(b), row)
+                level_row(&heading(name), count(a), count(b), row)
             })
         })?;
     }
@@ -257,20 +235,16 @@ fn write_how(
         return write!(out, "{count} blocks");
     }
     /// A value of both sides, printed once if it is the same.
-    struct Both<T>(T, T, bool);
-    impl<T: Display> Display for Both<T> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.fmt(f)?;
-            if self.2 { Ok(()) } else { write!(f, " and {}", self.1) }
-        }
+    fn both(a: impl Display, b: impl Display, is_same: bool) -> impl Display {
+        from_fn(move |f| if is_same { a.fmt(f) } else { write!(f, "{a} and {b}") })
     }
-    let calls = Both(Grouped::from(calls_a), Grouped::from(calls_b), calls_a == calls_b);
+    let calls = both(Grouped::from(calls_a), Grouped::from(calls_b), calls_a == calls_b);
     let [overhead_a, overhead_b] = conditions.overhead;
     if overhead_a.is_nan() || overhead_b.is_nan() || overhead_a == 0.0 {
         return write_wrapped(out, format_args!("{count} blocks, {calls} calls a sample"));
     }
     let of = |value: f64| shown.unit.number(value);
-    let overhead = Both(of(overhead_a), of(overhead_b), overhead_a == overhead_b);
+    let overhead = both(of(overhead_a), of(overhead_b), overhead_a == overhead_b);
     let [error_a, error_b] = conditions.overhead_error;
     let error = of(if error_a > error_b { error_a } else { error_b });
     write_wrapped(

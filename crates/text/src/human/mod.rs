@@ -12,10 +12,10 @@ pub(super) use changes::{Shown, write_blocks, write_comparison, write_diff};
 
 pub use answer::Answer;
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
 use crate::escape::{Line, trim};
-use crate::table::plain as table;
+use crate::table::{Cell, plain as table};
 use crate::unit::{Quantity, Unit};
 use picollo_core::Summary;
 #[cfg(feature = "alloc")]
@@ -93,15 +93,6 @@ fn write_wrapped(out: &mut dyn Write, text: fmt::Arguments<'_>) -> fmt::Result {
     let mut wrapping = Wrapping::new(out);
     wrapping.write_fmt(text)?;
     wrapping.finish()
-}
-
-/// A cell that may be empty.
-struct Cell<T>(Option<T>);
-
-impl<T: Display> Display for Cell<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.as_ref().map_or(Ok(()), |value| value.fmt(f))
-    }
 }
 
 /// What the text needs from a summary, of integers or of doubles.
@@ -190,14 +181,11 @@ fn is_shown(described: &dyn Described, position: usize) -> bool {
 fn write_counts(out: &mut dyn Write, described: &dyn Described, title: &str) -> fmt::Result {
     let outside = described.outside();
     let counts = CountsInWords { total: described.total(), outside: &outside };
-    if trim(title).is_empty() {
-        return write_wrapped(out, format_args!("{}", counts));
-    }
-    if title.chars().count() > WIDTH / 2 {
+    if trim(title).is_empty() || title.chars().count() > WIDTH / 2 {
         write_title(out, title)?;
-        return write_wrapped(out, format_args!("{}", counts));
+        return write_wrapped(out, format_args!("{counts}"));
     }
-    write_wrapped(out, format_args!("{}: {}", Line(title), counts))
+    write_wrapped(out, format_args!("{}: {counts}", Line(title)))
 }
 
 fn short(described: &dyn Described, unit: Unit<'_>, row: table::Rows<'_, 6>) -> fmt::Result {

@@ -115,19 +115,8 @@ fn a_benchmark() {
         notes: &["So it is."],
     };
     let mut text = String::new();
-    let (first, second) = (example::second(), example::first());
-    write_blocks_human(
-        &compared,
-        &first,
-        &second,
-        &conditions,
-        &mut text,
-        "Sorting",
-        "",
-        "",
-        Unit::new("ps"),
-    )
-    .unwrap();
+    let (a, b, ps) = (example::second(), example::first(), Unit::new("ps"));
+    write_blocks_human(&compared, &a, &b, &conditions, &mut text, "Sorting", "", "", ps).unwrap();
     assert_eq!(
         text,
         "\

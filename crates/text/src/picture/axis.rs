@@ -1,6 +1,6 @@
 //! Axes of values: linear or logarithmic, with ticks at round numbers.
 
-use core::fmt::{self, Display};
+use core::fmt::{self, Display, from_fn};
 
 use super::unit::{Unit, floor_log10, power_of_ten};
 use picollo_core::Bucket;
@@ -83,27 +83,19 @@ impl Axis {
         let from = if low < 0.25 * high && !is_exact { 0.0 } else { low.max(0.0) };
         let step = nice_step((high - from) / ticks);
         if is_exact {
-            return Axis { low, high, is_log: false, offset: 0.0, ticks: Ticks::Every(step) };
+            return Axis::linear(low, high, step);
         }
-        Axis {
-            low: libm::floor(from / step) * step,
-            high: libm::ceil(high / step) * step,
-            is_log: false,
-            offset: 0.0,
-            ticks: Ticks::Every(step),
-        }
+        Axis::linear(libm::floor(from / step) * step, libm::ceil(high / step) * step, step)
+    }
+
+    fn linear(low: f64, high: f64, step: f64) -> Axis {
+        Axis { low, high, is_log: false, offset: 0.0, ticks: Ticks::Every(step) }
     }
 
     /// An axis for shares, from zero.
     pub(super) fn for_shares(highest: f64, ticks: f64) -> Axis {
         let step = nice(highest.max(1e-9) / ticks);
-        Axis {
-            low: 0.0,
-            high: libm::ceil(highest.max(1e-9) / step) * step,
-            is_log: false,
-            offset: 0.0,
-            ticks: Ticks::Every(step),
-        }
+        Axis::linear(0.0, libm::ceil(highest.max(1e-9) / step) * step, step)
     }
 
     /// The place of a value: 0 at the low end, 1 at the high end, and beyond that outside.
@@ -116,64 +108,58 @@ impl Axis {
             / (libm::log(self.high + self.offset) - from)
     }
 
-    /// Calls `tick` with the value and place of each tick; ticks are at least `gap` apart.
+    /// Calls `tick` with the value and place of each tick, until it fails; ticks are at least `gap` apart.
     // If this is inlined, compilers compute the first tick of an axis before they know that there is one (`Ticks`, and
     // axes inside other enums, are plain numbers to them). It is harmless, but memcheck sees a jump on uninitialized
     // memory.
     #[inline(never)]
-    pub(super) fn ticks(&self, gap: f64, mut tick: impl FnMut(f64, f64)) {
+    pub(super) fn ticks(&self, gap: f64, mut tick: impl FnMut(f64, f64) -> fmt::Result) -> fmt::Result {
         let mut last = f64::NEG_INFINITY;
         let mut offer = |value: f64| {
             let place = self.place(value);
-            if (-1e-9..=1.0 + 1e-9).contains(&place) && place - last >= gap {
-                tick(value, place);
-                last = place;
+            if !(-1e-9..=1.0 + 1e-9).contains(&place) || place - last < gap {
+                return Ok(());
             }
+            last = place;
+            tick(value, place)
         };
         if self.offset > 0.0 && !matches!(self.ticks, Ticks::Every(_)) {
-            offer(0.0);
+            offer(0.0)?;
         }
-        let exponents = 0..=20;
+        let mut exponents = 0..=20;
         match self.ticks {
             Ticks::Every(step) => {
                 let first = libm::ceil(self.low / step - 1e-9);
                 // The step gives only a few ticks.
-                (0..100).for_each(|at| offer((first + f64::from(at)) * step));
+                (0..100).try_for_each(|at| offer((first + f64::from(at)) * step))
             }
-            Ticks::Digits => exponents.for_each(|exponent| {
-                [1.0, 2.0, 5.0].into_iter().for_each(|digit| offer(digit * power_of_ten(exponent)));
+            Ticks::Digits => exponents.try_for_each(|exponent| {
+                [1.0, 2.0, 5.0].into_iter().try_for_each(|digit| offer(digit * power_of_ten(exponent)))
             }),
             Ticks::Powers(stride) => {
-                exponents.step_by(stride.max(1) as usize).for_each(|exponent| offer(power_of_ten(exponent)));
+                exponents.step_by(stride.max(1) as usize).try_for_each(|at| offer(power_of_ten(at)))
             }
         }
     }
 
     /// A label that distinguishes a tick from the next one; if labels share a unit, the largest value sets it.
-    pub(super) fn label<'u>(&self, unit: &'u Unit<'_>, value: f64) -> super::unit::Label<'u> {
-        match self.ticks {
-            Ticks::Every(step) => unit.label(value, step, self.high),
-            _ => unit.label(value, power_of_ten(floor_log10(value.max(1.0))), value),
-        }
+    pub(super) fn label(&self, unit: &Unit<'_>, value: f64) -> impl Display {
+        let (step, like) = match self.ticks {
+            Ticks::Every(step) => (step, self.high),
+            _ => (power_of_ten(floor_log10(value.max(1.0))), value),
+        };
+        unit.label(value, step, like)
     }
 
     /// The same for an axis of shares.
-    pub(super) fn share_label(&self, value: f64) -> Percent {
+    pub(super) fn share_label(&self, value: f64) -> impl Display {
         let step = if let Ticks::Every(step) = self.ticks { step } else { 1.0 };
-        Percent(value, (-floor_log10(step * 100.0)).max(0) as u32)
+        let decimals = (-floor_log10(step * 100.0)).max(0) as u32;
+        from_fn(move |f| write!(f, "{}%", Fixed::new(value * 100.0, decimals)))
     }
 
     pub(super) fn is_log(&self) -> bool {
         self.is_log
-    }
-}
-
-/// A share in percent, with this many decimals.
-pub(super) struct Percent(f64, u32);
-
-impl Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%", Fixed::new(self.0 * 100.0, self.1))
     }
 }
 
@@ -202,7 +188,9 @@ mod tests {
         axis.ticks(0.01, |value, place| {
             assert!((axis.place(value) - place).abs() < 1e-12);
             found.push(value);
-        });
+            Ok(())
+        })
+        .unwrap();
         assert!(axis.place(low as f64) >= 0.0 && axis.place(high as f64) <= 1.0, "{axis:?}");
         found
     }

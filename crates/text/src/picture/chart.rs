@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use super::axis::{Axis, Extent};
 use super::columns::{nines, shares, shares_up_to, steps};
-use super::frame::length_of;
+use super::frame::{length_of, nines_at, rank};
 use super::unit::Unit;
 use super::{ChartOptions, NOTHING, Picture};
 use crate::escape::{Line, trim};
@@ -96,7 +96,8 @@ pub(super) fn write(
             let at = |nines: f64| libm::ceil(nines / end * columns as f64 - 0.5).max(0.0) as usize;
             let (first, last) = (at(from), at(to).min(columns));
             heights.iter_mut().take(last).skip(first).for_each(|height| *height = axis.place(value));
-        });
+            Ok(())
+        })?;
         Labels { unit, axis, other: Other::Nines(end) }
     };
     labels.write(out, heights, rows, options.ascii)
@@ -105,19 +106,20 @@ pub(super) fn write(
 impl Labels<'_> {
     fn write(&self, out: &mut dyn Write, heights: &[f64], rows: u32, ascii: bool) -> fmt::Result {
         let mut width = 0;
-        self.upward(rows, |_, label| width = width.max(length_of(label)));
+        self.upward(rows, |_, label| {
+            width = width.max(length_of(label));
+            Ok(())
+        })?;
         let (edge, corner, line) = if ascii { ('|', '+', '-') } else { ('┤', '└', '─') };
         for row in (0..rows).rev() {
-            let mut result = Ok(());
             let mut is_labelled = false;
             self.upward(rows, |at, label| {
-                if at == row && !is_labelled {
-                    is_labelled = true;
-                    let pad = width - length_of(label);
-                    result = write!(out, "{:pad$}{label} {edge}", "");
+                if at != row || core::mem::replace(&mut is_labelled, true) {
+                    return Ok(());
                 }
-            });
-            result?;
+                let pad = width - length_of(label);
+                write!(out, "{:pad$}{label} {edge}", "")
+            })?;
             if !is_labelled {
                 write!(out, "{:width$} {}", "", if ascii { '|' } else { '│' })?;
             }
@@ -151,19 +153,18 @@ impl Labels<'_> {
         }
         write!(out, "\n{:width$}  ", "")?;
         let mut written = 0;
-        let mut result = Ok(());
         self.below(heights.len(), |place, label| {
             let length = length_of(label);
             // The label is under its column if there is room.
             let at = libm::round(place * heights.len() as f64) as usize;
             let at = at.saturating_sub(length / 2).min(heights.len().saturating_sub(length));
-            if result.is_ok() && (written == 0 || at >= written + 2) && at >= written {
-                let pad = at - written;
-                result = write!(out, "{:pad$}{label}", "");
-                written = at + length;
+            if written > 0 && at < written + 2 {
+                return Ok(());
             }
-        });
-        result?;
+            let pad = at - written;
+            written = at + length;
+            write!(out, "{:pad$}{label}", "")
+        })?;
         let (name, values) = match self.other {
             Other::Nines(_) => ("percentile", "; values in "),
             Other::Shares(_) if self.unit.is_time() => ("time", ""),
@@ -182,34 +183,29 @@ impl Labels<'_> {
     }
 
     /// Calls `label` with the row of each label on the left, and the label.
-    fn upward(&self, rows: u32, mut label: impl FnMut(u32, &dyn Display)) {
+    fn upward(&self, rows: u32, mut label: impl FnMut(u32, &dyn Display) -> fmt::Result) -> fmt::Result {
         let row = |place: f64| (place * f64::from(rows) - 0.01).clamp(0.0, f64::from(rows - 1)) as u32;
         let gap = 1.0 / f64::from(rows);
         match &self.other {
             Other::Nines(_) => {
-                self.axis.ticks(gap, |value, place| label(row(place), &self.axis.label(&self.unit, value)));
+                self.axis.ticks(gap, |value, place| label(row(place), &self.axis.label(&self.unit, value)))
             }
             Other::Shares(axis) => {
-                axis.ticks(gap, |value, place| label(row(place), &axis.share_label(value)));
+                axis.ticks(gap, |value, place| label(row(place), &axis.share_label(value)))
             }
         }
     }
 
     /// Calls `label` with the place of each label below, and the label.
-    fn below(&self, columns: usize, mut label: impl FnMut(f64, &dyn Display)) {
+    fn below(&self, columns: usize, mut label: impl FnMut(f64, &dyn Display) -> fmt::Result) -> fmt::Result {
         match self.other {
-            Other::Shares(_) => {
-                self.axis.ticks(3.0 / columns as f64, |value, place| {
-                    label(place, &self.axis.label(&self.unit, value))
-                });
-            }
+            Other::Shares(_) => self.axis.ticks(3.0 / columns as f64, |value, place| {
+                label(place, &self.axis.label(&self.unit, value))
+            }),
             Other::Nines(end) => {
-                for tick in 0..=20 {
-                    let place = super::frame::nines_at(tick) / end;
-                    if place <= 1.0 {
-                        label(place, &super::frame::Rank(tick));
-                    }
-                }
+                let places = (0..=20).map(|tick| (tick, nines_at(tick) / end));
+                let mut places = places.take_while(|(_, place)| *place <= 1.0);
+                places.try_for_each(|(tick, place)| label(place, &rank(tick)))
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The data of curves.
 
+use core::fmt;
+
 use super::axis::Axis;
 use picollo_core::Snapshot;
 
@@ -45,7 +47,7 @@ pub(super) fn nines(total: u64) -> f64 {
 
 /// Calls `step` for each step of the percentile curve: the midpoint of each bucket, and how many nines are below it and
 /// including it. The last step ends at [`nines`].
-pub(super) fn steps(snapshot: &Snapshot, mut step: impl FnMut(f64, f64, f64)) {
+pub(super) fn steps(snapshot: &Snapshot, mut step: impl FnMut(f64, f64, f64) -> fmt::Result) -> fmt::Result {
     let total: f64 = snapshot.recorded_buckets().map(|bucket| bucket.count as f64).sum();
     let end = nines(snapshot.counts().total);
     let mut below = 0.0;
@@ -55,7 +57,8 @@ pub(super) fn steps(snapshot: &Snapshot, mut step: impl FnMut(f64, f64, f64)) {
         let above = (total - below) / total;
         let to = if above > 0.0 { libm::fmin(-libm::log10(above), end) } else { end };
         let middle = bucket.lower as f64 + (bucket.upper - bucket.lower) as f64 / 2.0;
-        step(middle, from, to);
+        step(middle, from, to)?;
         from = to;
     }
+    Ok(())
 }

@@ -6,13 +6,14 @@ use super::axis::{Axis, Extent};
 use super::color::CURVES;
 use super::columns::{nines, shares, steps};
 use super::frame::{
-    CHARACTER, Frame, Name, Rank, ValueName, begin, length_of, nines_at, widest, write_edges, write_names,
-    write_nothing, write_value_ticks, write_x_tick, write_y_ticks,
+    CHARACTER, Frame, Name, begin, length_of, longest, nines_at, rank, value_name, widest, write_edges,
+    write_names, write_nothing, write_value_ticks, write_x_tick, write_y_ticks,
 };
 use super::unit::Unit;
 use super::{NOTHING, Picture, Pictures, Series};
 use crate::BufferWriter;
 use crate::escape::trim;
+use picollo_core::Snapshot;
 use picollo_core::layouts::ValueSelection;
 use picollo_core::seam::Grouped;
 
@@ -50,7 +51,16 @@ fn place_legend(
     y + LINE + 6.0
 }
 
-fn write_legend(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame, height: f64) -> fmt::Result {
+/// The beginning of a picture, up to the legend of this height.
+fn begin_with_legend(
+    out: &mut dyn Write,
+    pictures: &Pictures<'_>,
+    labels: f64,
+    height: f64,
+    what: &str,
+) -> Result<Frame, fmt::Error> {
+    let frame = Frame::new(pictures, labels, height);
+    begin(out, pictures, &frame, what)?;
     let mut result = Ok(());
     let room = frame.legend_room(height);
     let (left, top) = (20.0, frame.top - room);
@@ -72,21 +82,20 @@ fn write_legend(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame, hei
             )
         });
     });
-    result
+    result.map(|()| frame)
 }
 
 pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>, picture: Picture) -> fmt::Result {
-    let what = if picture == Picture::Density { "density" } else { "percentiles" };
+    let is_density = picture == Picture::Density;
+    let what = if is_density { "density" } else { "percentiles" };
     let unit = Unit::new(pictures.unit, false);
     let width = Frame::new(pictures, 0.0, 0.0).width;
     let legend = place_legend(pictures, width - 40.0, |_, _, _, _| ());
     let Some(extent) = Extent::from_snapshots(pictures.recorded()) else {
-        let frame = Frame::new(pictures, 3.0, legend);
-        begin(out, pictures, &frame, what)?;
-        write_legend(out, pictures, &frame, legend)?;
+        let frame = begin_with_legend(out, pictures, 3.0, legend, what)?;
         return write_nothing(out, &frame);
     };
-    if picture == Picture::Density {
+    if is_density {
         write_density(out, pictures, &unit, &Axis::new(&extent, 7.0, 3.0, true), legend)?;
     } else {
         write_percentiles(out, pictures, &unit, &Axis::new(&extent, 6.0, 50.0, false), legend)?;
@@ -101,14 +110,12 @@ fn write_percentiles(
     axis: &Axis,
     legend: f64,
 ) -> fmt::Result {
-    let frame = Frame::new(pictures, widest(axis, unit), legend);
     let end = pictures.recorded().map(|snapshot| nines(snapshot.counts().total)).fold(1.0, f64::max);
-    begin(out, pictures, &frame, "percentiles")?;
-    write_legend(out, pictures, &frame, legend)?;
+    let frame = begin_with_legend(out, pictures, widest(axis, unit), legend, "percentiles")?;
     write_y_ticks(out, &frame, axis, |value| axis.label(unit, value))?;
     let mut free_from = f64::NEG_INFINITY;
     for tick in 0..=20 {
-        let (place, label) = (nines_at(tick) / end, Rank(tick));
+        let (place, label) = (nines_at(tick) / end, rank(tick));
         let half = length_of(&label) as f64 * CHARACTER / 2.0;
         if place <= 1.0 + 1e-9 && frame.x(place) - half >= free_from {
             write_x_tick(out, &frame, place, &label)?;
@@ -116,60 +123,40 @@ fn write_percentiles(
         }
     }
     write_edges(out, &frame)?;
-    write_names(out, &frame, &"Percentile", &ValueName(unit))?;
+    write_names(out, &frame, &"Percentile", &value_name(unit))?;
     for (at, series) in pictures.series().enumerate() {
         if series.snapshot.counts().total == 0 {
             continue;
         }
         begin_curve(out, at)?;
-        let mut path = Path::new(out);
-        steps(series.snapshot, |value, from, to| {
-            path.step(frame.x(from / end), frame.y(axis.place(value)), frame.x(to / end))
-        });
-        path.end()?;
+        write_steps(out, &frame, axis, series.snapshot, end)?;
         end_curve(out, series, at, unit)?;
     }
     Ok(())
 }
 
 /// `M`, `V` and `H` of a curve of steps, except steps that nobody could see.
-struct Path<'a> {
-    out: &'a mut dyn Write,
-    result: fmt::Result,
-    last: Option<(f64, f64)>,
-    to: f64,
-}
-
-impl<'a> Path<'a> {
-    fn new(out: &'a mut dyn Write) -> Path<'a> {
-        Path { out, result: Ok(()), last: None, to: 0.0 }
-    }
-
-    fn step(&mut self, from: f64, y: f64, to: f64) {
-        match self.last {
-            None => self.write(format_args!("M{from:.1} {y:.1}")),
-            Some((_, last)) if (y - last).abs() < CLOSEST => {
-                self.to = to;
-                return;
-            }
-            Some((x, _)) if from - x < 0.05 => self.write(format_args!("V{y:.1}")),
-            Some(_) => self.write(format_args!("H{from:.1}V{y:.1}")),
+fn write_steps(
+    out: &mut dyn Write,
+    frame: &Frame,
+    axis: &Axis,
+    snapshot: &Snapshot,
+    end: f64,
+) -> fmt::Result {
+    let (mut last, mut right): (Option<(f64, f64)>, f64) = (None, 0.0);
+    steps(snapshot, |value, from, to| {
+        let (from, y) = (frame.x(from / end), frame.y(axis.place(value)));
+        right = frame.x(to / end);
+        match last {
+            Some((_, last)) if (y - last).abs() < CLOSEST => return Ok(()),
+            None => write!(out, "M{from:.1} {y:.1}")?,
+            Some((x, _)) if from - x < 0.05 => write!(out, "V{y:.1}")?,
+            Some(_) => write!(out, "H{from:.1}V{y:.1}")?,
         }
-        self.last = Some((from, y));
-        self.to = to;
-    }
-
-    fn write(&mut self, piece: fmt::Arguments<'_>) {
-        if self.result.is_ok() {
-            self.result = self.out.write_fmt(piece);
-        }
-    }
-
-    fn end(mut self) -> fmt::Result {
-        let to = self.to;
-        self.write(format_args!("H{to:.1}"));
-        self.result
-    }
+        last = Some((from, y));
+        Ok(())
+    })?;
+    write!(out, "H{right:.1}")
 }
 
 fn begin_curve(out: &mut dyn Write, at: usize) -> fmt::Result {
@@ -202,18 +189,15 @@ fn write_density(
     let mut parts = [0.0; PARTS];
     let highest = pictures.recorded().map(|snapshot| shares(snapshot, axis, &mut parts)).fold(0.0, f64::max);
     let upward = Axis::for_shares(highest, 5.0);
-    let mut labels = 0;
-    upward.ticks(0.05, |value, _| labels = labels.max(length_of(&upward.share_label(value))));
-    let frame = Frame::new(pictures, labels as f64, legend);
-    begin(out, pictures, &frame, "density")?;
-    write_legend(out, pictures, &frame, legend)?;
+    let labels = longest(&upward, 0.05, |value| upward.share_label(value));
+    let frame = begin_with_legend(out, pictures, labels, legend, "density")?;
     write_y_ticks(out, &frame, &upward, |value| upward.share_label(value))?;
     write_value_ticks(out, &frame, axis, unit)?;
     write_edges(out, &frame)?;
     let scale = if axis.is_log() { ", logarithmic" } else { "" };
     let mut bytes = [0; 64];
     let mut name = BufferWriter::new(&mut bytes);
-    write!(name, "{}{scale}", ValueName(unit))?;
+    write!(name, "{}{scale}", value_name(unit))?;
     let name = if name.fits() { name.as_str() } else { "Value" };
     write_names(out, &frame, &name, &"Share of observations")?;
     for (at, series) in pictures.series().enumerate() {

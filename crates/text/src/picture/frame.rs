@@ -1,6 +1,6 @@
 //! The common parts of all SVG pictures: the frame, its axes and their labels.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::axis::Axis;
 use super::unit::Unit;
@@ -80,11 +80,20 @@ pub(super) fn begin(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame,
 /// States that there is nothing to draw, and ends the picture.
 pub(super) fn write_nothing(out: &mut dyn Write, frame: &Frame) -> fmt::Result {
     write_edges(out, frame)?;
-    let (x, y) = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
-    writeln!(
-        out,
-        "<text class=\"pk-t pk-n\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{NOTHING}</text>\n</svg>"
-    )
+    let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
+    write_text(out, "pk-t pk-n", middle, "middle", &NOTHING)?;
+    out.write_str("</svg>\n")
+}
+
+/// A text on a line of its own, whose `anchor` (start, middle or end) is at a point.
+pub(super) fn write_text(
+    out: &mut dyn Write,
+    class: &str,
+    (x, y): (f64, f64),
+    anchor: &str,
+    text: &dyn Display,
+) -> fmt::Result {
+    writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>")
 }
 
 /// The plot's lower and left edge.
@@ -100,8 +109,8 @@ pub(super) fn write_names(
     x: &dyn Display,
     y: &dyn Display,
 ) -> fmt::Result {
-    let (middle, at) = ((frame.left + frame.right) / 2.0, frame.height - 12.0);
-    writeln!(out, "<text class=\"pk-t\" x=\"{middle:.1}\" y=\"{at:.1}\" text-anchor=\"middle\">{x}</text>")?;
+    let middle = (frame.left + frame.right) / 2.0;
+    write_text(out, "pk-t", (middle, frame.height - 12.0), "middle", x)?;
     let middle = (frame.top + frame.bottom) / 2.0;
     writeln!(
         out,
@@ -116,11 +125,8 @@ pub(super) fn write_x_tick(
     label: &dyn Display,
 ) -> fmt::Result {
     let (x, Frame { top, bottom, .. }) = (frame.x(place), frame);
-    writeln!(
-        out,
-        "<path class=\"pk-g\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/><text class=\"pk-t\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
-        bottom + 17.0
-    )
+    write!(out, "<path class=\"pk-g\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>")?;
+    write_text(out, "pk-t", (x, bottom + 17.0), "middle", label)
 }
 
 pub(super) fn write_y_ticks<L: Display>(
@@ -129,21 +135,12 @@ pub(super) fn write_y_ticks<L: Display>(
     axis: &Axis,
     label: impl Fn(f64) -> L,
 ) -> fmt::Result {
-    let mut result = Ok(());
+    let Frame { left, right, .. } = frame;
     axis.ticks(18.0 / (frame.bottom - frame.top), |value, place| {
-        result = result.and_then(|()| write_y_tick(out, frame, place, &label(value)));
-    });
-    result
-}
-
-fn write_y_tick(out: &mut dyn Write, frame: &Frame, place: f64, label: &dyn Display) -> fmt::Result {
-    let (y, Frame { left, right, .. }) = (frame.y(place), frame);
-    writeln!(
-        out,
-        "<path class=\"pk-g\" d=\"M{left:.1} {y:.1}H{right:.1}\"/><text class=\"pk-t\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
-        left - 7.0,
-        y + 4.5
-    )
+        let y = frame.y(place);
+        write!(out, "<path class=\"pk-g\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>")?;
+        write_text(out, "pk-t", (left - 7.0, y + 4.5), "end", &label(value))
+    })
 }
 
 /// The length of a text, in characters.
@@ -153,22 +150,27 @@ pub(super) fn length_of(text: &dyn Display) -> usize {
 
 /// The length of the longest label of an axis of values.
 pub(super) fn widest(axis: &Axis, unit: &Unit<'_>) -> f64 {
-    let mut widest = 1;
-    axis.ticks(0.04, |value, _| widest = widest.max(length_of(&axis.label(unit, value))));
-    widest as f64
+    longest(axis, 0.04, |value| axis.label(unit, value)).max(1.0)
+}
+
+/// The length of the longest label of ticks.
+pub(super) fn longest<L: Display>(axis: &Axis, gap: f64, label: impl Fn(f64) -> L) -> f64 {
+    let mut longest = 0;
+    // This writes nothing, so it does not fail.
+    let _ = axis.ticks(gap, |value, _| {
+        longest = longest.max(length_of(&label(value)));
+        Ok(())
+    });
+    longest as f64
 }
 
 /// `Value`, with the unit if labels do not show it.
-pub(super) struct ValueName<'a>(pub &'a Unit<'a>);
-
-impl Display for ValueName<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.name {
-            "" => f.write_str("Value"),
-            _ if self.0.is_time() => f.write_str("Time"),
-            name => write!(f, "Value ({})", Short(name, 40)),
-        }
-    }
+pub(super) fn value_name(unit: &Unit<'_>) -> impl Display {
+    from_fn(move |f| match unit.name {
+        "" => f.write_str("Value"),
+        _ if unit.is_time() => f.write_str("Time"),
+        name => write!(f, "Value ({})", Short(name, 40)),
+    })
 }
 
 /// The title of a snapshot, or its number.
@@ -191,9 +193,6 @@ impl Display for Name<'_> {
     }
 }
 
-/// The label of a tick of the axis of percentiles: 0, 50, 90, 99, 99.9, … by number.
-pub(super) struct Rank(pub u32);
-
 /// The place of a tick, in nines: 90 % has one nine.
 pub(super) fn nines_at(tick: u32) -> f64 {
     match tick {
@@ -203,17 +202,13 @@ pub(super) fn nines_at(tick: u32) -> f64 {
     }
 }
 
-impl Display for Rank {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => f.write_str("0%"),
-            1 => f.write_str("50%"),
-            2 => f.write_str("90%"),
-            3 => f.write_str("99%"),
-            tick @ 4..=7 => write!(f, "99.{:.*}%", tick as usize - 3, "9999"),
-            tick => write!(f, "{} nines", tick - 1),
-        }
-    }
+/// The label of a tick of the axis of percentiles: 0, 50, 90, 99, 99.9, … by number.
+pub(super) fn rank(tick: u32) -> impl Display {
+    from_fn(move |f| match tick {
+        0..=3 => f.write_str(["0%", "50%", "90%", "99%"][tick as usize]),
+        4..=7 => write!(f, "99.{:.*}%", tick as usize - 3, "9999"),
+        _ => write!(f, "{} nines", tick - 1),
+    })
 }
 
 /// Ticks of a horizontal axis of values.
@@ -224,9 +219,5 @@ pub(super) fn write_value_ticks(
     unit: &Unit<'_>,
 ) -> fmt::Result {
     let gap = (widest(axis, unit) + 1.5) * CHARACTER / (frame.right - frame.left);
-    let mut result = Ok(());
-    axis.ticks(gap, |value, place| {
-        result = result.and_then(|()| write_x_tick(out, frame, place, &axis.label(unit, value)));
-    });
-    result
+    axis.ticks(gap, |value, place| write_x_tick(out, frame, place, &axis.label(unit, value)))
 }

@@ -6,7 +6,8 @@ use super::axis::{Axis, Extent};
 use super::color::LEVELS;
 use super::columns::shares;
 use super::frame::{
-    Frame, Name, ValueName, begin, length_of, widest, write_edges, write_names, write_nothing, write_y_ticks,
+    Frame, Name, begin, length_of, value_name, widest, write_edges, write_names, write_nothing, write_text,
+    write_y_ticks,
 };
 use super::unit::Unit;
 use super::{Pictures, Series};
@@ -39,16 +40,12 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result
         let middle = frame.x((at as f64 + 0.5) / pictures.length as f64);
         let half = length_of(&name) as f64 * 3.6;
         if middle - half >= free_from.max(0.0) && middle + half <= frame.width {
-            writeln!(
-                out,
-                "<text class=\"pk-t\" x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
-                frame.bottom + 17.0
-            )?;
+            write_text(out, "pk-t", (middle, frame.bottom + 17.0), "middle", &name)?;
             free_from = middle + half + 14.0;
         }
     }
     write_edges(out, &frame)?;
-    write_names(out, &frame, &"Snapshots, in order", &ValueName(&unit))?;
+    write_names(out, &frame, &"Snapshots, in order", &value_name(&unit))?;
     out.write_str("</svg>\n")
 }
 

@@ -1,6 +1,6 @@
 //! Reports: a single HTML document without external files.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::frame::Name;
 use super::xml::{Escaping, InScript, Xml};
@@ -125,16 +125,9 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result
     }
     write_answers(out, &beside, unit)?;
     write_facts(out, pictures.facts)?;
-    if unit.name().is_empty() {
-        writeln!(out, "<p class=\"note\">{} snapshots.</p>", pictures.length)?;
-    } else {
-        writeln!(
-            out,
-            "<p class=\"note\">{} snapshots; recorded in {}.</p>",
-            pictures.length,
-            Xml(unit.name())
-        )?;
-    }
+    let recorded = if unit.name().is_empty() { "" } else { "; recorded in " };
+    let (number, name) = (pictures.length, Xml(unit.name()));
+    writeln!(out, "<p class=\"note\">{number} snapshots{recorded}{name}.</p>")?;
     write_totals(out, pictures, unit)?;
     write_comparisons(out, &beside, unit)?;
     if beside.length < pictures.length {
@@ -162,24 +155,29 @@ fn summary(series: Series<'_>) -> Summary {
     series.snapshot.summary(ValueSelection::Midpoint)
 }
 
-/// A number in a table; a dash if it is missing.
-struct Cell(Option<Quantity>);
-
-impl Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(value) => value.fmt(f),
-            None => f.write_str("–"),
-        }
+/// A cell of a table with a number; with a dash if it is missing.
+fn write_cell(out: &mut dyn Write, value: Option<Quantity>) -> fmt::Result {
+    match value {
+        Some(value) => write!(out, "<td>{value}</td>"),
+        None => out.write_str("<td>–</td>"),
     }
 }
 
 /// A percentile, if the count supports it.
-fn cell(summary: &Summary, position: usize, unit: Unit<'_>) -> Cell {
+fn percentile(summary: &Summary, position: usize, unit: Unit<'_>) -> Option<Quantity> {
     let found = summary.percentiles.get(position);
     let found = found.filter(|percentile| supports(summary.total_count, percentile.rank));
-    Cell(found.and_then(|percentile| value(summary, percentile)).map(|value| unit.integer(value)))
+    found.and_then(|percentile| value(summary, percentile)).map(|value| unit.integer(value))
 }
+
+/// The beginning of a table: the headings of its columns.
+fn begin_table(out: &mut dyn Write, headings: &[&dyn Display]) -> fmt::Result {
+    out.write_str("<div class=\"wide\"><table>\n<thead><tr>")?;
+    headings.iter().try_for_each(|heading| write!(out, "<th>{heading}</th>"))
+}
+
+const BODY: &str = "</tr></thead>\n<tbody>\n";
+const END_OF_TABLE: &str = "</tbody></table></div>\n";
 
 /// Writes a table with a row for each snapshot, as HTML.
 pub fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
@@ -188,27 +186,18 @@ pub fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>
         let counts = series.snapshot.counts();
         counts.underflow != 0 || counts.overflow != 0 || counts.lost != 0
     });
-    out.write_str("<div class=\"wide\"><table>\n<thead><tr><th>Snapshot</th>")?;
-    for heading in ["Values", "Mean", "Std dev", "Min", "P50", "P90", "P99", "P99.9", "Max"] {
-        write!(out, "<th>{heading}</th>")?;
-    }
-    let partial = if is_partial { "<th>Out of range</th><th>Lost</th>" } else { "" };
-    writeln!(out, "{partial}</tr></thead>\n<tbody>")?;
+    let names = ["Snapshot", "Values", "Mean", "Std dev", "Min", "P50", "P90", "P99", "P99.9", "Max"];
+    begin_table(out, &names.each_ref().map(|name| name as &dyn Display))?;
+    write!(out, "{}{BODY}", if is_partial { "<th>Out of range</th><th>Lost</th>" } else { "" })?;
     for (at, series) in pictures.series().enumerate() {
         let found = summary(series);
         write!(out, "<tr><td>{}</td><td>{}</td>", Name(series, at), Grouped::from(found.total_count))?;
-        let number = |number: f64| Cell(Some(unit.number(number)).filter(|_| number.is_finite()));
-        let moments = [number(mean(&found)), number(stddev(&found))];
-        const SHOWN: [usize; 6] = [
-            position_of(0.0),
-            position_of(50.0),
-            position_of(90.0),
-            position_of(99.0),
-            position_of(99.9),
-            position_of(100.0),
-        ];
-        let ranks = SHOWN.map(|position| cell(&found, position, unit));
-        moments.iter().chain(&ranks).try_for_each(|cell| write!(out, "<td>{cell}</td>"))?;
+        for moment in [mean(&found), stddev(&found)] {
+            write_cell(out, Some(unit.number(moment)).filter(|_| moment.is_finite()))?;
+        }
+        for rank in [0.0, 50.0, 90.0, 99.0, 99.9, 100.0] {
+            write_cell(out, percentile(&found, position_of(rank), unit))?;
+        }
         if is_partial {
             let outside = found.underflow_count.saturating_add(found.overflow_count);
             let lost = found.lost_count;
@@ -216,37 +205,32 @@ pub fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>
         }
         out.write_str("</tr>\n")?;
     }
-    out.write_str("</tbody></table></div>\n")?;
-    Ok(())
+    out.write_str(END_OF_TABLE)
 }
 
 /// Writes a table with a column for each snapshot.
 fn write_percentiles(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
-    out.write_str("<div class=\"wide\"><table>\n<thead><tr><th>Percentile</th>")?;
+    begin_table(out, &[&"Percentile"])?;
     for (at, series) in pictures.series().enumerate() {
         write!(out, "<th>{}</th>", Name(series, at))?;
     }
-    out.write_str("</tr></thead>\n<tbody>\n")?;
+    out.write_str(BODY)?;
     let summaries: [Option<Summary>; SIDE_BY_SIDE] =
         core::array::from_fn(|at| pictures.series().nth(at).map(summary));
     for (position, rank) in picollo_core::snapshots::SUMMARY_RANKS.into_iter().enumerate() {
         debug_assert!(position < SUMMARY_PERCENTILES);
         write!(out, "<tr><td>{}</td>", Rank(rank))?;
         for found in summaries.iter().flatten() {
-            write!(out, "<td>{}</td>", cell(found, position, unit))?;
+            write_cell(out, percentile(found, position, unit))?;
         }
         out.write_str("</tr>\n")?;
     }
-    out.write_str("</tbody></table></div>\n")
+    out.write_str(END_OF_TABLE)
 }
 
 /// A probability, which is never shown as zero.
-struct Probability(f64);
-
-impl Display for Probability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 <= 0.0 { f.write_str("&lt; 1e-300") } else { Unit::NONE.number(self.0).fmt(f) }
-    }
+fn probability(p: f64) -> impl Display {
+    from_fn(move |f| if p <= 0.0 { f.write_str("&lt; 1e-300") } else { Unit::NONE.number(p).fmt(f) })
 }
 
 /// The name of a snapshot in a sentence.
@@ -281,25 +265,9 @@ fn write_answers(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -
 /// The numbers behind the sentences.
 fn write_comparisons(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
     let Some(base) = pictures.series().next().filter(|_| pictures.length > 1) else { return Ok(()) };
-    write!(
-        out,
-        "<h2>Comparison of medians with {}</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>Snapshot</th>",
-        Name(base, 0)
-    )?;
-    for heading in [
-        "Median",
-        "Difference",
-        "From",
-        "To",
-        "Margin",
-        "Detectable",
-        "P(larger)",
-        "Mann-Whitney p",
-        "Verdict",
-    ] {
-        write!(out, "<th>{heading}</th>")?;
-    }
-    out.write_str("</tr></thead>\n<tbody>\n")?;
+    writeln!(out, "<h2>Comparison of medians with {}</h2>", Name(base, 0))?;
+    begin_table(out, &[&"Snapshot", &"Median", &"Difference", &"From", &"To", &"Margin", &"Detectable"])?;
+    write!(out, "<th>P(larger)</th><th>Mann-Whitney p</th><th>Verdict</th>{BODY}")?;
     for (_, at, series, found) in compared(pictures) {
         write!(out, "<tr><td>{}</td>", Name(series, at))?;
         let Some(found) = found else {
@@ -317,13 +285,12 @@ fn write_comparisons(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_
             out,
             "<td>{}</td><td>{}</td><td class=\"verdict\">{}</td></tr>",
             Fixed::new(found.common_language, 3),
-            Probability(found.mann_whitney_p),
+            probability(found.mann_whitney_p),
             picollo_stats::verdict_text(found.verdict, found.flags)
         )?;
     }
-    out.write_str("</tbody></table></div>\n")?;
-    let first = compared(pictures).find_map(|(_, _, _, found)| found);
-    if let Some(found) = first {
+    out.write_str(END_OF_TABLE)?;
+    if let Some(found) = compared(pictures).find_map(|(_, _, _, found)| found) {
         writeln!(
             out,
             "<p class=\"note\">From and to: the interval of the difference, at {} %. Detectable: the smallest difference that \

@@ -7,9 +7,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::example;
-use picollo_core::Layout;
-use picollo_core::Options;
-use picollo_core::SharedHistogram;
+use picollo_core::{Options, SharedHistogram};
 
 fn recorded(layout: &Options, counts: &[(u64, u64)]) -> Box<Snapshot> {
     let histogram = SharedHistogram::create(layout).unwrap();
@@ -325,10 +323,8 @@ fn reports() {
 
 #[test]
 fn writing_stops_where_there_is_no_room() {
-    const LAYOUT: Layout = Layout::new(0.1, 0, 100);
     let snapshot =
         recorded(&Options { relative_error: 0.1, max_trackable: 100, ..Default::default() }, &[(5, 5)]);
-    assert_eq!(snapshot.layout().scale(), LAYOUT.scale());
     let get = |_| Series { title: "t", snapshot: &snapshot };
     let pictures = Pictures { title: "T", ..Pictures::new(3, &get) };
     for room in (0..1_500).step_by(7) {

@@ -1,6 +1,6 @@
 //! Values with their units, as labels of axes.
 
-use core::fmt::{self, Display};
+use core::fmt::{Display, from_fn};
 
 use crate::unit::{self, prefix};
 use picollo_core::seam::Decimal;
@@ -27,42 +27,30 @@ impl<'a> Unit<'a> {
     }
 
     /// A value with enough decimals to distinguish it from another that is `step` away, in units that fit `like`.
-    pub(super) fn label(&self, value: f64, step: f64, like: f64) -> Label<'_> {
-        Label { unit: self, value, step, like }
+    pub(super) fn label(self, value: f64, step: f64, like: f64) -> impl Display {
+        from_fn(move |f| {
+            if value == 0.0 {
+                return f.write_str("0");
+            }
+            let base = self.seconds.unwrap_or(0);
+            let magnitude = floor_log10(like.max(1.0)) + base;
+            // Four digits are easier to read without a prefix.
+            let is_plain = (0..4).contains(&magnitude);
+            let power = if is_plain { 0 } else { (magnitude.div_euclid(3) * 3).clamp(-12, 18) };
+            let decimals = (power - base - floor_log10(step)).clamp(0, 6);
+            if let Some(value) = Decimal::new(value) {
+                value.shifted(base - power).rounded(decimals).write(f, decimals as u32)?;
+            }
+            let prefix = prefix(power);
+            let prefix = if self.ascii && prefix == "µ" { "u" } else { prefix };
+            if self.is_time() { write!(f, " {prefix}s") } else { f.write_str(prefix) }
+        })
     }
 
     /// A single value, with three or four digits.
-    pub(super) fn rough(&self, value: f64) -> Label<'_> {
+    pub(super) fn rough(self, value: f64) -> impl Display {
         let step = power_of_ten(floor_log10(value.max(1.0)) - 2).max(1.0);
         self.label(value, step, value)
-    }
-}
-
-pub(super) struct Label<'a> {
-    unit: &'a Unit<'a>,
-    value: f64,
-    step: f64,
-    like: f64,
-}
-
-impl Display for Label<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.value == 0.0 {
-            return f.write_str("0");
-        }
-        let base = self.unit.seconds.unwrap_or(0);
-        let magnitude = floor_log10(self.like.max(1.0)) + base;
-        // Four digits are easier to read without a prefix.
-        let is_plain = (0..4).contains(&magnitude);
-        let power = if is_plain { 0 } else { (magnitude.div_euclid(3) * 3).clamp(-12, 18) };
-        let decimals = (power - base - floor_log10(self.step)).max(0) as u32;
-        let decimals = decimals.min(6);
-        if let Some(value) = Decimal::new(self.value) {
-            value.shifted(base - power).rounded(decimals as i32).write(f, decimals)?;
-        }
-        let prefix = prefix(power);
-        let prefix = if self.unit.ascii && prefix == "µ" { "u" } else { prefix };
-        if self.unit.is_time() { write!(f, " {prefix}s") } else { f.write_str(prefix) }
     }
 }
 

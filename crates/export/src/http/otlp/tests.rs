@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crate::http::otlp::*;
 
-const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+pub(crate) const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+pub(crate) const PARTIAL: &str = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n\x0a\x06\x08\x05\x12\x02no";
 
 /// Starts a collector that gives these answers, and returns settings for it.
 pub(crate) fn collector(answers: &[&str]) -> (Settings, mpsc::Receiver<(String, Vec<u8>)>) {
@@ -37,7 +38,6 @@ fn a_request_is_as_collectors_want_it() {
 
 #[test]
 fn answers_are_distinguished() {
-    let partial = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n\x0a\x06\x08\x05\x12\x02no";
     let chunked = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n\x0a\x06\x08\x05\x12\x02no\r\n0\r\n\r\n";
     let later =
         |status, after: Option<u64>| Err(PushError::Later { status, after: after.map(Duration::from_secs) });
@@ -45,7 +45,7 @@ fn answers_are_distinguished() {
     let partly = Ok(Outcome::Partly { rejected: 5, message: "no".into() });
     for (answer, expected) in [
         (OK, Ok(Outcome::Accepted)),
-        (partial, partly.clone()),
+        (PARTIAL, partly.clone()),
         (chunked, partly),
         ("HTTP/1.1 204 No Content\r\n\r\n", Ok(Outcome::Accepted)),
         ("HTTP/1.1 429 Busy\r\nretry-after: 7\r\n\r\n", later(429, Some(7))),

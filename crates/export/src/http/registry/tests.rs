@@ -1,5 +1,5 @@
 use super::*;
-use crate::http::otlp::tests::collector;
+use crate::http::otlp::tests::{OK, PARTIAL, collector};
 use crate::http::otlp::{Outcome, Pusher};
 use picollo_core::counters::Metric;
 
@@ -44,25 +44,22 @@ fn answers_and_cumulative_pushes_have_everything() {
 
 #[test]
 fn nothing_is_lost_whatever_a_collector_answers() {
-    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    let partial = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n\x0a\x06\x08\x05\x12\x02no";
     let busy = "HTTP/1.1 429 Busy\r\nRetry-After: 1\r\n\r\n";
     let answers = [
         busy,
-        ok,
+        OK,
         "HTTP/1.1 503 Away\r\n\r\n",
         "garbage",
         "",
-        ok,
-        partial,
+        OK,
+        PARTIAL,
         "HTTP/1.1 400 Bad\r\n\r\n",
         "\0\u{1}\r\n\r\n",
-        ok,
+        OK,
         busy,
     ];
     let (settings, requests) = collector(&answers);
-    let silent =
-        crate::http::otlp::Settings { timeout: std::time::Duration::from_millis(100), ..settings.clone() };
+    let silent = Settings { timeout: std::time::Duration::from_millis(100), ..settings.clone() };
     let (hits, registry) = counting();
     let mut export = RegistryExport::new(registry);
     let (mut arrived, mut end) = (0, 5);
@@ -70,7 +67,7 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         hits.add(round + 1);
         // After the last answer, the collector is silent.
         let to = if round < answers.len() as u64 { &settings } else { &silent };
-        let to = crate::http::otlp::Settings { temporality: Temporality::Delta, ..to.clone() };
+        let to = Settings { temporality: Temporality::Delta, ..to.clone() };
         let request = export.encode(&to, 10 * (round + 1)).unwrap();
         let counted = hits.value();
         // The next request has it.

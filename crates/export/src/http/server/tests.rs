@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -162,18 +163,26 @@ fn connections_above_the_cap_are_refused() {
     }
 }
 
-#[test]
-fn a_unix_socket_is_for_its_owner() {
-    let folder = std::env::temp_dir().join(format!("picollo-serve-{}", std::process::id()));
+/// A new folder, a path for a socket in it, and the address of that.
+fn socket(name: &str) -> (PathBuf, PathBuf, String) {
+    let folder = std::env::temp_dir().join(format!("picollo-serve-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("socket");
-    let name = format!("unix:{}", path.display());
-    let ask = || {
-        let mut stream = UnixStream::connect(&path).unwrap();
-        // Any `Host` is accepted: no page in a browser can reach a Unix socket.
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: picollo\r\n\r\n").unwrap();
-        rest(stream)
-    };
+    let address = format!("unix:{}", path.display());
+    (folder, path, address)
+}
+
+fn ask_socket(path: &Path) -> String {
+    let mut stream = UnixStream::connect(path).unwrap();
+    // Any `Host` is accepted: no page in a browser can reach a Unix socket.
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: picollo\r\n\r\n").unwrap();
+    rest(stream)
+}
+
+#[test]
+fn a_unix_socket_is_for_its_owner() {
+    let (folder, path, name) = socket("owner");
+    let ask = || ask_socket(&path);
     let server = Server::start(&name, quick(), echo).unwrap();
     assert_eq!(server.address(), name);
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -199,17 +208,12 @@ fn a_unix_socket_is_for_its_owner() {
 /// If another server has taken the path, the first one ends without removing it.
 #[test]
 fn a_socket_of_another_server_stays() {
-    let folder = std::env::temp_dir().join(format!("picollo-serve-taken-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("socket");
-    let name = format!("unix:{}", path.display());
+    let (folder, path, name) = socket("taken");
     let first = Server::start(&name, quick(), echo).unwrap();
     std::fs::remove_file(&path).unwrap();
     let second = Server::start(&name, quick(), echo).unwrap();
     drop(first);
-    let mut stream = UnixStream::connect(&path).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: picollo\r\n\r\n").unwrap();
-    assert_eq!(status(&rest(stream)), "200");
+    assert_eq!(status(&ask_socket(&path)), "200");
     // Nobody can connect to this one.
     std::fs::remove_file(&path).unwrap();
     drop(second);

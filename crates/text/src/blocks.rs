@@ -47,7 +47,8 @@ pub fn write_blocks(
     name_a: &str,
     name_b: &str,
 ) -> fmt::Result {
-    let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
+    let out: &mut dyn Write = &mut out;
+    let diff = Diff { a, b, title, names: (name_a, name_b), unit: Unit::NONE };
     let names = diff.names_or_defaults();
     markdown::write_diff(out, &diff, blocks.resolution)?;
     out.write_char('\n')?;
@@ -79,9 +80,8 @@ pub fn write_blocks_human(
     name_b: &str,
     unit: Unit<'_>,
 ) -> fmt::Result {
-    let names = names(name_a, name_b);
-    let shown = human::Shown { a, b, title, names, unit };
-    human::write_blocks(&mut out, blocks, conditions, &shown)
+    let diff = Diff { a, b, title, names: names(name_a, name_b), unit };
+    human::write_blocks(&mut out, blocks, conditions, &diff)
 }
 
 const NOTES: [(u32, &str); 3] = [

@@ -1,6 +1,6 @@
 //! The contents of texts for programs, defined once: the names and values of fields, in their order.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 use super::change::{percent_of_floats, percent_of_integers};
 use super::{mean, selection_name, stddev, value};
@@ -35,26 +35,22 @@ macro_rules! fields {
 }
 
 /// A value as JSON; `null` if it is missing.
-pub(super) struct InJson(pub Value);
-
-impl Display for InJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Value::Word(word) => write!(f, "\"{word}\""),
-            Value::Integer(number) | Value::Maybe(Some(number)) => number.fmt(f),
-            // `Debug` switches to an exponent where `Display` writes hundreds of zeros. Its digits are the shortest
-            // that read back as the same number.
-            Value::Double(number) if number.is_finite() => write!(f, "{number:?}"),
-            _ => f.write_str("null"),
-        }
-    }
+pub(super) fn in_json(value: Value) -> impl Display {
+    from_fn(move |f| match value {
+        Value::Word(word) => write!(f, "\"{word}\""),
+        Value::Integer(number) | Value::Maybe(Some(number)) => number.fmt(f),
+        // `Debug` switches to an exponent where `Display` writes hundreds of zeros. Its digits are the shortest that
+        // read back as the same number.
+        Value::Double(number) if number.is_finite() => write!(f, "{number:?}"),
+        _ => f.write_str("null"),
+    })
 }
 
 /// Writes fields as members of a JSON object, without its braces; commas are only between them.
 pub(super) fn write_members(out: &mut dyn Write, fields: &[Field]) -> fmt::Result {
     for (position, &(name, value)) in fields.iter().enumerate() {
         let comma = if position > 0 { "," } else { "" };
-        write!(out, "{comma}\"{name}\":{}", InJson(value))?;
+        write!(out, "{comma}\"{name}\":{}", in_json(value))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use super::change::cohens_d;
-use super::fields::{self, InJson, Value, write_members};
+use super::fields::{self, Value, in_json, write_members};
 use super::{Diff, value};
 use crate::escape::Json;
 use picollo_core::{Percentile, Summary};
@@ -58,7 +58,7 @@ pub(super) fn write_with_bucket(
 }
 
 pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
-    let Diff { a, b, title, names } = *diff;
+    let Diff { a, b, title, names, .. } = *diff;
     write!(out, "{{\"title\":\"{}\"", Json(title))?;
     for (key, name, summary) in [("a", names.0, a), ("b", names.1, b)] {
         write!(out, ",\"{key}\":{{\"name\":\"{}\",", Json(name))?;
@@ -67,7 +67,7 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
     }
     out.write_str(",\"change_percent\":{")?;
     write_members(out, &fields::changes(a, b))?;
-    write!(out, "}},\"d_value\":{}", InJson(Value::Double(cohens_d(a, b))))?;
+    write!(out, "}},\"d_value\":{}", in_json(Value::Double(cohens_d(a, b))))?;
     out.write_str(",\"percentiles\":[")?;
     let both = a.percentiles.iter().zip(&b.percentiles);
     let both = both.filter(|(of_a, of_b)| !of_a.rank.is_nan() && !of_b.rank.is_nan());

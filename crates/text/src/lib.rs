@@ -149,7 +149,7 @@ pub fn write_diff(
     name_b: &str,
     format: Format,
 ) -> fmt::Result {
-    let diff = Diff { a, b, title, names: (name_a, name_b) };
+    let diff = Diff { a, b, title, names: (name_a, name_b), unit: Unit::NONE };
     match format {
         Format::Markdown => markdown::write_diff(&mut out, &diff, 0.0),
         Format::Line => line::write_diff(&mut out, &diff),
@@ -157,13 +157,14 @@ pub fn write_diff(
         Format::Human => human::write_diff(&mut out, &diff.for_people()),
     }
 }
-/// Two summaries and their names.
+/// Two summaries and their names; for people, their unit too.
 #[derive(Clone, Copy)]
 struct Diff<'a> {
     a: &'a Summary,
     b: &'a Summary,
     title: &'a str,
     names: (&'a str, &'a str),
+    unit: Unit<'a>,
 }
 
 impl<'a> Diff<'a> {
@@ -173,9 +174,9 @@ impl<'a> Diff<'a> {
     }
 
     /// For people, in the unit that the title names.
-    fn for_people(&self) -> human::Shown<'a> {
+    fn for_people(&self) -> Diff<'a> {
         let (title, unit) = Unit::from_title(self.title);
-        human::Shown { a: self.a, b: self.b, title, names: self.names_or_defaults(), unit }
+        Diff { title, unit, names: self.names_or_defaults(), ..*self }
     }
 }
 

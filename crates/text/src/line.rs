@@ -48,7 +48,7 @@ fn write_title(out: &mut dyn Write, title: &str) -> fmt::Result {
     if trim(title).is_empty() { Ok(()) } else { write!(out, "{}: ", Line(title)) }
 }
 
-/// The beginning of a summary's line. Of the other counts, each says whether it is shown even if it is zero.
+/// The beginning of a summary's line. Each of the other counts says whether it is shown even if it is zero.
 pub(super) fn write_counts(
     out: &mut dyn Write,
     title: &str,

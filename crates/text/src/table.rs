@@ -1,6 +1,6 @@
 //! Markdown tables whose columns also line up in a terminal.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display, Write, from_fn};
 
 /// The narrowest column: room for the dashes and colon of its alignment.
 const LEAST_WIDTH: usize = 3;
@@ -45,7 +45,7 @@ pub fn write<const N: usize>(
     let mut header = true;
     rows(&mut |row| {
         for ((cell, align), widest) in row.iter().zip(align).zip(widths) {
-            let padding = Repeat(' ', widest.saturating_sub(width(cell)?));
+            let padding = repeat(' ', widest.saturating_sub(width(cell)?));
             match align {
                 Align::Left => write!(out, "| {cell}{padding} ")?,
                 Align::Right => write!(out, "| {padding}{cell} ")?,
@@ -62,7 +62,7 @@ fn write_alignment<const N: usize>(
     widths: [usize; N],
 ) -> fmt::Result {
     for (align, width) in align.into_iter().zip(widths) {
-        let dashes = Repeat('-', width.saturating_sub(1));
+        let dashes = repeat('-', width.saturating_sub(1));
         match align {
             Align::Left => write!(out, "| :{dashes} ")?,
             Align::Right => write!(out, "| {dashes}: ")?,
@@ -72,13 +72,8 @@ fn write_alignment<const N: usize>(
 }
 
 /// Repeats a character. A formatting width would panic beyond `u16::MAX`, and names may be longer.
-pub(crate) struct Repeat(pub char, pub usize);
-
-impl Display for Repeat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Repeat(c, times) = *self;
-        (0..times).try_for_each(|_| f.write_char(c))
-    }
+fn repeat(c: char, times: usize) -> impl Display {
+    from_fn(move |f| (0..times).try_for_each(|_| f.write_char(c)))
 }
 
 /// A cell that may be empty.
@@ -109,7 +104,7 @@ pub mod plain {
     use core::fmt::{self, Write};
 
     pub use super::Rows;
-    use super::{Repeat, width};
+    use super::{repeat, width};
 
     /// The widths of columns; 0 for an empty one.
     pub(crate) fn widths<const N: usize>(
@@ -145,7 +140,7 @@ pub mod plain {
                     continue;
                 }
                 let before = pending + if is_left { 0 } else { padding };
-                write!(out, "{}{cell}", Repeat(' ', before))?;
+                write!(out, "{}{cell}", repeat(' ', before))?;
                 pending = 2 + if is_left { padding } else { 0 };
             }
             Ok(())

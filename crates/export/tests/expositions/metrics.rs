@@ -33,7 +33,7 @@ fn everything_of_a_metric_is_there() {
     let labels = [("trace_id", trace), ("span_id", "00000000000000ff"), ("who", "me")];
     let planted = vec![
         MetricExemplar::new(100.0, 3_000_000_001, &labels).unwrap(),
-        MetricExemplar::new(101.0, 0, &[]).unwrap(),
+        MetricExemplar::new(101.0, 0, &[("span_id", "ff")]).unwrap(),
     ];
     registry.set_exemplars(id, planted).unwrap();
     registry.set_exemplars(total, vec![MetricExemplar::new(10.0, 3_000_000_001, &labels).unwrap()]).unwrap();
@@ -106,6 +106,7 @@ fn everything_of_a_metric_is_there() {
     let trace = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef].repeat(2);
     assert_eq!(exemplars[0].one(5), Some(&Field::Bytes(trace)));
     assert_eq!(attributes(&exemplars[0], 7), [("who".to_owned(), "me".to_owned())]);
+    assert_eq!(attributes(&exemplars[1], 7), [("span_id".to_owned(), "ff".to_owned())]);
     let point = metrics[1].message(10).message(1);
     assert!(point.one(5).is_none(), "no sum of what is negative");
     assert_eq!(otlp_histogram(&point).negative.len(), 1);

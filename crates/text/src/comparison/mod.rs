@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write, from_fn};
 
 use super::change::Change;
 use super::fields::{self, write_members};
-use super::{Diff, Format, human, json, line, markdown};
+use super::{Diff, Format, Unit, human, json, line, markdown};
 use crate::escape::{Json, Markdown};
 use crate::table::{self, Align, Rows};
 use picollo_core::Summary;
@@ -35,7 +35,8 @@ pub fn write_comparison(
     name_b: &str,
     format: Format,
 ) -> fmt::Result {
-    let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
+    let out: &mut dyn Write = &mut out;
+    let diff = Diff { a, b, title, names: (name_a, name_b), unit: Unit::NONE };
     match format {
         Format::Markdown => {
             markdown::write_diff(out, &diff, 0.0)?;

@@ -9,25 +9,13 @@ use crate::escape::Line;
 use crate::markdown::is_below;
 use crate::table::plain::{self as table, Rows};
 use crate::unit::Unit;
-use crate::{mean, value};
+use crate::{Diff, mean, value};
 use picollo_core::Summary;
-use picollo_core::seam::{Grouped, NOT_AVAILABLE};
-use picollo_core::seam::{outside, position_of};
+use picollo_core::seam::{Grouped, NOT_AVAILABLE, outside, position_of};
 use picollo_stats::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE,
     Comparison,
 };
-
-/// Two summaries side by side, and how to show them.
-#[derive(Clone, Copy)]
-pub(crate) struct Shown<'a> {
-    pub a: &'a Summary,
-    pub b: &'a Summary,
-    pub title: &'a str,
-    /// Both names are not empty.
-    pub names: (&'a str, &'a str),
-    pub unit: Unit<'a>,
-}
 
 /// A number in a column, if it is known; below a resolution it is not.
 #[derive(Clone, Copy)]
@@ -91,8 +79,8 @@ fn level_row(label: &dyn Display, a: Level<'_>, b: Level<'_>, row: Rows<'_, 5>) 
 /// The position of the median in a summary.
 const MEDIAN: usize = position_of(50.0);
 
-fn rows(shown: &Shown<'_>, resolution: f64, row: Rows<'_, 5>) -> fmt::Result {
-    let Shown { a, b, unit, .. } = *shown;
+fn rows(diff: &Diff<'_>, resolution: f64, row: Rows<'_, 5>) -> fmt::Result {
+    let Diff { a, b, unit, .. } = *diff;
     let supported = |position: usize| {
         let rank = rank(position).0;
         supports(a.total_count, rank) && supports(b.total_count, rank)
@@ -117,29 +105,29 @@ fn rows(shown: &Shown<'_>, resolution: f64, row: Rows<'_, 5>) -> fmt::Result {
 
 fn write_table(
     out: &mut dyn Write,
-    shown: &Shown<'_>,
+    diff: &Diff<'_>,
     resolution: f64,
     more: &dyn Fn(Rows<'_, 5>) -> fmt::Result,
 ) -> fmt::Result {
-    let (name_a, name_b) = shown.names;
+    let (name_a, name_b) = diff.names;
     out.write_char('\n')?;
     table::write(out, 1, &|row| {
         row([&"", &heading(name_a), &heading(name_b), &"change", &""])?;
         more(row)?;
-        rows(shown, resolution, row)
+        rows(diff, resolution, row)
     })
 }
 
 /// The changes from one summary to another. Nobody ran a test, so the first line only states how much the medians
 /// differ, not what that means.
-pub(crate) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt::Result {
-    write_title(out, shown.title)?;
+pub(crate) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
+    write_title(out, diff.title)?;
     let median = |summary: &Summary| summary.percentiles.get(MEDIAN).and_then(|found| value(summary, found));
-    let (name_a, name_b) = (Line(shown.names.0), Line(shown.names.1));
-    match (median(shown.a), median(shown.b)) {
+    let (name_a, name_b) = (Line(diff.names.0), Line(diff.names.1));
+    match (median(diff.a), median(diff.b)) {
         (Some(a), Some(b)) => {
             let (from, to) = (a as f64, b as f64);
-            let (level_a, level_b) = (shown.unit.integer(a), shown.unit.integer(b));
+            let (level_a, level_b) = (diff.unit.integer(a), diff.unit.integer(b));
             let (change, far) = (change(from, to), far(from, to));
             let mut out = Wrapping::new(out);
             if a == b {
@@ -159,7 +147,7 @@ pub(crate) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt::Result 
             write_wrapped(out, format_args!("Nothing to compare: {empty} has no values."))?;
         }
     }
-    write_table(out, shown, 0.0, &|_| Ok(()))
+    write_table(out, diff, 0.0, &|_| Ok(()))
 }
 
 /// Notes that an answer needs.
@@ -178,11 +166,11 @@ fn write_notes(out: &mut dyn Write, flags: u32, others: &[&str]) -> fmt::Result 
 }
 
 /// A comparison of two snapshots, with their summaries.
-pub(crate) fn write_comparison(out: &mut dyn Write, compared: &Comparison, shown: &Shown<'_>) -> fmt::Result {
-    write_title(out, shown.title)?;
-    let answer = Answer::for_comparison(compared, shown.names.0, shown.names.1, shown.unit);
+pub(crate) fn write_comparison(out: &mut dyn Write, compared: &Comparison, diff: &Diff<'_>) -> fmt::Result {
+    write_title(out, diff.title)?;
+    let answer = Answer::for_comparison(compared, diff.names.0, diff.names.1, diff.unit);
     write_wrapped(out, format_args!("{answer}"))?;
-    write_table(out, shown, 0.0, &|_| Ok(()))?;
+    write_table(out, diff, 0.0, &|_| Ok(()))?;
     write_notes(out, compared.flags, &[])
 }
 
@@ -191,18 +179,18 @@ pub(crate) fn write_blocks(
     out: &mut dyn Write,
     blocks: &BlockComparison,
     conditions: &Conditions<'_>,
-    shown: &Shown<'_>,
+    diff: &Diff<'_>,
 ) -> fmt::Result {
-    write_title(out, shown.title)?;
-    let answer = Answer::for_blocks(blocks, shown.names.0, shown.names.1, shown.unit);
+    write_title(out, diff.title)?;
+    let answer = Answer::for_blocks(blocks, diff.names.0, diff.names.1, diff.unit);
     write_wrapped(out, format_args!("{answer}"))?;
-    let (unit, resolution) = (shown.unit, blocks.resolution);
-    write_table(out, shown, resolution, &|row| {
+    let (unit, resolution) = (diff.unit, blocks.resolution);
+    write_table(out, diff, resolution, &|row| {
         let level = |value: f64| Level { value, whole: None, unit, resolution };
         level_row(&"blocks", level(blocks.median_a), level(blocks.median_b), row)
     })?;
     if !conditions.counters.is_empty() {
-        let (name_a, name_b) = shown.names;
+        let (name_a, name_b) = diff.names;
         out.write_char('\n')?;
         table::write(out, 1, &|row| {
             row([&"per call", &heading(name_a), &heading(name_b), &"change", &""])?;
@@ -218,7 +206,7 @@ pub(crate) fn write_blocks(
             })
         })?;
     }
-    write_how(out, blocks, conditions, shown)?;
+    write_how(out, blocks, conditions, diff)?;
     write_notes(out, blocks.flags, conditions.notes)
 }
 
@@ -226,7 +214,7 @@ fn write_how(
     out: &mut dyn Write,
     blocks: &BlockComparison,
     conditions: &Conditions<'_>,
-    shown: &Shown<'_>,
+    diff: &Diff<'_>,
 ) -> fmt::Result {
     let count = Grouped::from(blocks.block_count);
     let [calls_a, calls_b] = conditions.calls;
@@ -243,7 +231,7 @@ fn write_how(
     if overhead_a.is_nan() || overhead_b.is_nan() || overhead_a == 0.0 {
         return write_wrapped(out, format_args!("{count} blocks, {calls} calls a sample"));
     }
-    let of = |value: f64| shown.unit.number(value);
+    let of = |value: f64| diff.unit.number(value);
     let overhead = both(of(overhead_a), of(overhead_b), overhead_a == overhead_b);
     let [error_a, error_b] = conditions.overhead_error;
     let error = of(if error_a > error_b { error_a } else { error_b });

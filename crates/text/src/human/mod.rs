@@ -8,7 +8,7 @@ mod percent;
 #[cfg(test)]
 mod tests;
 
-pub(super) use changes::{Shown, write_blocks, write_comparison, write_diff};
+pub(super) use changes::{write_blocks, write_comparison, write_diff};
 
 pub use answer::Answer;
 

@@ -85,7 +85,7 @@ pub(super) fn write_nothing(out: &mut dyn Write, frame: &Frame) -> fmt::Result {
     out.write_str("</svg>\n")
 }
 
-/// A text on a line of its own, whose `anchor` (start, middle or end) is at a point.
+/// A text whose `anchor` (middle or end) is at a point; ends the line.
 pub(super) fn write_text(
     out: &mut dyn Write,
     class: &str,

@@ -286,6 +286,26 @@ static void foreign_targets_are_never_read_in_user_space(void)
     }
 }
 
+static void a_forked_child_keeps_off(void)
+{
+    struct bench bench;
+    open_bench(&bench, machine(40, 0), 0, GROUP, 2);
+    simulated_pmu_count(11);
+    CHECK(read_and_check(&bench, PICOLLO_READ_AUTO));
+    const simulated_pmu_statistics before = statistics();
+    const pid_t child = fork();
+    if (child == 0) {
+        picollo_error error;
+        _exit(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error) != PICOLLO_ERR_FORKED || strstr(error.message, "fork") == NULL);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const simulated_pmu_statistics after = statistics();
+    CHECK(before.rdpmcs == after.rdpmcs && before.reads == after.reads && before.ioctls == after.ioctls);
+    count_and_read(&bench, 100, 13, PICOLLO_READ_AUTO);
+    close_bench(&bench);
+}
+
 /* ── costs ──────────────────────────────────────────────────────────────────────────────────── */
 
 static void overhead_is_that_of_the_path(void)
@@ -401,6 +421,7 @@ int main(void)
     setenv("PICOLLO_RDPMC", "force", 1);
     RUN(the_environment_is_read_once);
     RUN(foreign_targets_are_never_read_in_user_space);
+    RUN(a_forked_child_keeps_off);
     RUN(overhead_is_that_of_the_path);
     run_matrix();
     return report();

@@ -121,9 +121,13 @@ rm -f "$out"/bindings.*
 check CoreCLR env LD_DEBUG=bindings LD_DEBUG_OUTPUT="$PWD/$out/bindings" timeout 300 "$runtime/dotnet" exec "$out/core/Tests.exe.dll"
 check "every function is called" python3 ci/dotnet/bindings.py "$out"/bindings.*
 check meters core MeterTests
-check "the sample" core Samples 1
+no_tests() { ! core Tests no.such.test; }
+check "a run without tests fails" no_tests
+# A program that prints nothing fails.
+speaks() { core "$@" | grep .; }
+check "the sample" speaks Samples 1
 # The programs on the first pages that users see.
 for page in Readme PackageReadme MeterReadme; do
-    check "$page" core "$page"
+    check "$page" speaks "$page"
 done
 finish

@@ -17,7 +17,7 @@ public sealed class SkippedException : Exception
     }
 }
 
-/// <summary>Runs all tests of this assembly, or those whose name contains an argument.</summary>
+/// <summary>Runs all tests of this assembly, or those whose name contains an argument. A run without tests fails.</summary>
 public static class Runner
 {
     /// <summary>The argument that only makes the first library call.</summary>
@@ -85,6 +85,6 @@ public static class Runner
             }
         }
         Console.WriteLine($"{passed} passed, {failed} failed");
-        return failed == 0 ? 0 : 1;
+        return failed == 0 && passed > 0 ? 0 : 1;
     }
 }

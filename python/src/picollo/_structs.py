@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import ctypes
 import json
+import pkgutil
 import re
 from ctypes import c_char_p, c_uint64, c_void_p
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable
 
-_described = json.loads(Path(__file__).with_name("abi.json").read_bytes())
+_described = json.loads(pkgutil.get_data("picollo", "abi.json") or b"")
 _functions = {one["name"][len("picollo_") :]: one for one in _described["functions"]}
 _kinds: dict[str, Any] = {
     "int32_t": ctypes.c_int32,

@@ -75,11 +75,12 @@ impl Distribution {
             refuse!("bounds must be at most {MAX_BOUNDS}; got {}", bounds.len());
         }
         let mut before = f64::NEG_INFINITY;
-        for &bound in bounds {
+        for (at, &bound) in bounds.iter().enumerate() {
             let written = bound / divisor;
             if !written.is_finite() || written <= before {
                 refuse!(
-                    "bounds must be finite and ascend, also after their division by {divisor:?}; got {bounds:?}"
+                    "bounds must be finite and ascend, also after their division by {divisor:?}; got {:?}",
+                    &bounds[at.saturating_sub(1)..=at]
                 );
             }
             before = written;

@@ -110,7 +110,7 @@ pub struct ExplainedError {
 pub type Result<T> = core::result::Result<T, ExplainedError>;
 
 impl ExplainedError {
-    /// An error with this message. A longer message is cut after a word to 495 bytes, with an ellipsis.
+    /// An error with this message. A longer message is cut to 495 bytes, with an ellipsis; after a word, unless it is long.
     // In one place: inlined, the half kilobyte that it fills would be code at each of hundreds of failures.
     #[cold]
     #[inline(never)]

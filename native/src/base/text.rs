@@ -51,7 +51,8 @@ pub fn set(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     let _ = Writer::new(buffer).write_fmt(text);
 }
 
-/// Replaces the buffer's text by sentences for people. A text that is too long ends with a whole word and an ellipsis.
+/// Replaces the buffer's text by sentences for people. A text that is too long ends with an ellipsis, after a whole word
+/// unless that would lose more than 64 bytes.
 pub fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     const ELLIPSIS: &str = "…";
     let mut writer = Writer::new(buffer);
@@ -64,8 +65,8 @@ pub fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     // A word ends where white space follows it: within the room, or right after it.
     let end = kept.char_indices().rfind(|&(at, character)| at <= room && character.is_whitespace());
     let mut end = end.map_or(0, |(at, _)| kept[..at].trim_end().len());
-    if end == 0 {
-        // One long word.
+    if end == 0 || room > end + 64 {
+        // A long word: its beginning may be the value that the sentence is about.
         end = room.min(kept.len());
         while !kept.is_char_boundary(end) {
             end -= 1;
@@ -122,6 +123,9 @@ mod tests {
         assert_eq!(cut(16, "one two three four"), "one two…");
         assert_eq!(cut(17, "one two three four"), "one two three…");
         assert_eq!(cut(9, "endlessness"), "endle…");
+        let long = "x".repeat(99);
+        assert_eq!(cut(72, &format!("got {long}")), format!("got {}…", &long[..64]));
+        assert_eq!(cut(70, &format!("got {long}")), "got…");
         assert_eq!(cut(9, "äöüäöü"), "äö…");
         assert_eq!(cut(4, "äöüäöü"), "…");
         assert_eq!(cut(3, "äöü"), "ä");

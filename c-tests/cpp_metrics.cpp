@@ -26,9 +26,10 @@ static void registries()
         FAILS(invalid_argument, registry.add(latency, metric));
         metric = picollo::metric();
         metric.name = "plain";
-        metric.divisor = 0;
+        metric.divisor = -1;
         FAILS(invalid_argument, registry.add(latency, metric));
-        metric.divisor = 1;
+        /* 0 means 1. */
+        metric.divisor = 0;
         metric.summary = true;
         must(registry.add(latency, metric));
         latency.record_n(500000, 3);

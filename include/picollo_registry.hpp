@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +23,7 @@ struct metric {
     std::string name;
     std::string help = {};
     std::string unit = {};
-    double divisor = 1;
+    double divisor = 1; /**< 0: 1. */
     /** Distinguishes metrics with the same name: {{"method", "GET"}}. */
     std::vector<std::pair<std::string, std::string>> labels = {};
     /** Time at which counting began; the epoch, which is the default, means now. */
@@ -229,8 +228,7 @@ private:
             (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0) | (known_as.summary ? PICOLLO_METRIC_SUMMARY : 0) |
             (known_as.striped ? PICOLLO_METRIC_STRIPED : 0);
         options.max_buckets = known_as.max_buckets;
-        /* The library takes zero for one, but zero is not a valid divisor here. */
-        options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;
+        options.divisor = known_as.divisor;
         options.labels = labels.data();
         options.labels_length = labels.size();
         options.created_unix_nanos = count_of<std::chrono::nanoseconds>(known_as.created.time_since_epoch());

@@ -139,7 +139,7 @@ public static class ErrorTests
             ("name", "letters", () => registry.AddCounter(new MetricOptions())),
             ("name", "\"9a\"", () => registry.Add(doubles, new MetricOptions { Name = "9a" })),
             ("unit", "end with it", () => registry.Add(histogram, new MetricOptions { Name = "a", Unit = "seconds" })),
-            ("divisor", "above 0", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = 0 })),
+            ("divisor", "got -1.0", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = -1 })),
             ("label", "\"le\"", () => registry.AddCounter(new MetricOptions { Name = "a", Labels = { { "le", "" } } })),
             ("bounds", "ascend", () => registry.Add(histogram, new MetricOptions { Name = "a" }, 5, 4)),
             ("bounds", "NaN", () => registry.Add(doubles, new MetricOptions { Name = "a" }, 1, double.NaN)),

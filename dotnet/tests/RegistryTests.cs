@@ -15,7 +15,7 @@ internal static class RegistryTests
         var options = new MetricOptions { Name = "x", Divisor = 10, WritesCreated = false };
         ulong id = registry.Add(latency, options, 10, 100);
         MetricCounter hits = registry.AddCounter(new MetricOptions { Name = "hits", WritesCreated = false });
-        MetricGauge depth = registry.AddGauge(new MetricOptions { Name = "depth" });
+        MetricGauge depth = registry.AddGauge(new MetricOptions { Name = "depth", Divisor = 0 });
         var slow = new MetricExemplar
         {
             Value = 7, TraceId = Trace, SpanId = Span, TimeUtc = new DateTime(2017, 7, 14, 2, 40, 0, 250, DateTimeKind.Utc),

@@ -16,7 +16,7 @@ public sealed class MetricOptions
     /// <summary>Such as <c>seconds</c>; the name ends with it after <c>_</c>. The same for all with one name.</summary>
     public string? Unit { get; set; }
 
-    /// <summary>Written values and bounds are divided by this: 1e9 converts nanoseconds to seconds.</summary>
+    /// <summary>Written values and bounds are divided by this: 1e9 converts nanoseconds to seconds; 0: 1.</summary>
     public double Divisor { get; set; } = 1;
 
     /// <summary>Labels that distinguish metrics with the same name: <c>method</c> and <c>GET</c>; null: none.</summary>
@@ -61,8 +61,7 @@ public sealed class MetricOptions
                 | (SinceReset ? Constants.MetricSinceReset : 0) | (Summary ? Constants.MetricSummary : 0)
                 | (Striped ? Constants.MetricStriped : 0)),
             MaxBuckets = MaxBuckets,
-            // Zero selects the library's default, one, and is no divisor.
-            Divisor = Divisor == 0 ? double.NaN : Divisor,
+            Divisor = Divisor,
             LabelsLength = (ulong)length,
             CreatedUnixNanos = UnixTime.Nanos(CreatedUtc),
             Name = blocks.Text(Name, "Name"),

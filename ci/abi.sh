@@ -96,6 +96,12 @@ needs_no_std() {
 }
 check "builds without std" cargo build --quiet --locked --target-dir target --profile embedded -p picollo-ffi --no-default-features
 check "without std: exports the same" exported "$bare"
+explains() {
+    ln -sf "$PWD/$bare" "$work/libpicollo.so.$(ci/tools/abi-version.sh)"
+    gcc -std=c11 -Wall -Wextra -Werror -I include -I c-tests ci/targets/unsupported.c "$bare" "-Wl,-rpath,$work" -o "$work/unsupported" &&
+        "$work/unsupported"
+}
+check "without std: explains what it lacks" explains
 check "without std: needs memcpy and its like only" needs_no_std
 
 release=$(git tag --list 'v*' --sort=-version:refname | head -n 1)

@@ -12,6 +12,7 @@ check "headers, bindings and their description are those of ffi/src" ci/describe
 # ci/adapters.sh checks the adapters, which have other dependencies; the fuzz targets need a C++ compiler.
 check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet -- -D warnings
 check "clippy, without features" cargo clippy --package=picollo-{core,codec,stats,text} --no-default-features --quiet -- -D warnings
+check "the C library, without features" cargo check --package=picollo-ffi --no-default-features --profile=embedded --quiet
 check "links between pages of the Rust documentation" env RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" \
     cargo doc --no-deps --quiet --package=picollo-{core,codec,stats,text,export,native,perf,bench,segment,why} --package=picollo
 finish

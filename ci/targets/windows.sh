@@ -52,7 +52,7 @@ fi
 # Excluded: what exists on Linux only (perf, of which counters tests the refusals, segment and why), and what needs its
 # processes and signals.
 python3 c-tests/layout_generated.py >"$work/tests/layout.c"
-for test in c-tests/{histogram,inline,compare,log,double,counter,picture,metrics,threads}.c "$work/tests/layout.c" ci/targets/windows/counters.c; do
+for test in c-tests/{histogram,inline,compare,log,double,counter,picture,metrics,threads}.c "$work/tests/layout.c" ci/targets/{unsupported,windows/counters}.c; do
     name=$(basename "$test" .c)
     if ! x86_64-w64-mingw32-gcc -std=c11 -Wall -Wextra -Werror -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests "$test" \
         -o "$work/tests/$name.exe" "$built/libpicollo.dll.a" -Wl,-Bstatic -lpthread; then

@@ -50,14 +50,15 @@ pub(super) struct Thread {
     checkpoints: Box<Checkpoints<Accounts>>,
     /// Whether the last checkpoint has accounts.
     has_accounts: bool,
-    /// Counts the thread while it may have the following.
-    counted: Option<Counted>,
     schedstat: Option<Schedstat>,
     ring: Option<Ring>,
     /// Opening them is tried once.
     has_tried_schedstat: bool,
     has_tried_ring: bool,
     counters: ThreadCounters,
+    /// Counts the thread while it has any of these. Fields drop in this order: the place of this thread is free when its
+    /// descriptors are closed.
+    counted: Option<Counted>,
     pub kernel_id: i32,
     interval: u64,
     /// The current second for limiting slow observations, in ticks, and the number of them.
@@ -134,12 +135,12 @@ impl Thread {
             process: process(),
             checkpoints: Checkpoints::new()?,
             has_accounts: false,
-            counted: None,
             schedstat: None,
             ring: None,
             has_tried_schedstat: false,
             has_tried_ring: false,
             counters: ThreadCounters::default(),
+            counted: None,
             kernel_id: kernel_id(),
             interval: ticks_of(INTERVAL_NANOS),
             second: 0,

@@ -83,6 +83,17 @@ impl<S: System> Ring<S> {
         Ok(ring)
     }
 
+    /// The same; without page faults if only they are refused.
+    pub(crate) fn open_possible(sys: S, has_faults: bool) -> Result<Ring<S>, Refused>
+    where
+        S: Copy,
+    {
+        match Ring::open(sys, has_faults) {
+            Err(_) if has_faults => Ring::open(sys, false),
+            opened => opened,
+        }
+    }
+
     /// What happened to the thread between two moments at which it ran, in nanoseconds of `CLOCK_MONOTONIC_RAW`. Both
     /// must be in the past. The window is incomplete if the ring does not reach back that far, if it was opened in
     /// between, on other threads, and in a forked child. It stays incomplete forever if records were suppressed. The

@@ -254,8 +254,7 @@ impl Thread {
     /// Starts the kernel's records of the thread's switches and page faults, if allowed.
     pub(super) fn open_ring(&mut self, has_faults: bool) {
         if !core::mem::replace(&mut self.has_tried_ring, true) {
-            let opened = Ring::open(Kernel, has_faults);
-            self.ring = opened.or_else(|_| Ring::open(Kernel, false)).ok();
+            self.ring = Ring::open_possible(Kernel, has_faults).ok();
         }
     }
 

@@ -155,6 +155,17 @@ fn refusals_leave_nothing() {
     assert!(matches!(Ring::open(&fake, false), Err(Refused::Open { errno: Errno(libc::EINTR), .. })));
 }
 
+/// Only the request for page faults is changed and repeated: each refused request costs a system call.
+#[test]
+fn a_ring_is_requested_without_faults_if_they_were_requested() {
+    for (has_faults, requests) in [(false, 1), (true, 2)] {
+        let fake = Fake::default();
+        fake.0.borrow_mut().refuse_open = Some((1, libc::EACCES));
+        assert!(Ring::open_possible(&fake, has_faults).is_err());
+        assert_eq!(fake.0.borrow().opened.len(), requests);
+    }
+}
+
 #[test]
 fn clocks_of_a_namespace_are_noticed() {
     let same = "monotonic           0         0\nboottime            5         0\n";

@@ -68,6 +68,9 @@ pub struct Interval {
     /// Number of slow ones without accounts, by [`Missing`].
     #[serde(with = "json::missing", default)]
     pub(super) missing: [u64; 8],
+    /// The sum of these in JSON, which need not name the reasons.
+    #[serde(skip_serializing)]
+    pub(super) without_evidence: u64,
     /// Number of slow ones whose kind has too few controls.
     pub(super) without_controls: u64,
     /// Number of slow ones that were short compared with the time before them in their accounts.

@@ -147,7 +147,9 @@ impl Serialize for Interval {
 
 impl<'de> Deserialize<'de> for Interval {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Interval, D::Error> {
-        let interval = Interval::deserialize(deserializer)?;
+        let mut interval = Interval::deserialize(deserializer)?;
+        let named = interval.missing[1..].iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
+        interval.missing[Missing::Nothing as usize] = interval.without_evidence.saturating_sub(named);
         interval.check().map(|()| interval).map_err(D::Error::custom)
     }
 }

@@ -93,6 +93,30 @@ fn json_is_exact() {
     assert!(whole()["exemplars"][0]["ipc"].as_f64() > Some(6e18));
 }
 
+/// The sum counts, as other versions may have other reasons or none.
+#[test]
+fn observations_without_a_named_reason_lack_evidence() {
+    let empty = Interval { slow: 1, known: 0, shares: interval().shares, ..Interval::default() };
+    for (missing, expected) in [
+        (None, json!({"not_told": 1})),
+        (Some(json!({})), json!({"not_told": 1})),
+        (Some(json!({"not_told": 7})), json!({"not_told": 1})),
+        (Some(json!({"forked": 1})), json!({"forked": 1})),
+    ] {
+        let mut given = written(&empty);
+        given["without_evidence"] = json!(1);
+        given.as_object_mut().unwrap().remove("missing");
+        given.as_object_mut().unwrap().extend(missing.map(|missing| ("missing".into(), missing)));
+        let found = read(&given).unwrap();
+        let again = written(&found);
+        assert_eq!((&again["counted_only"], &again["without_evidence"]), (&json!(0), &json!(1)));
+        assert_eq!(again["missing"], expected);
+        let mut text = String::new();
+        found.write_text(&mut text).unwrap();
+        assert!(!text.contains("only counted"), "{text}");
+    }
+}
+
 #[test]
 fn invalid_intervals_are_refused() {
     for (pointer, value, expected) in [
@@ -102,7 +126,12 @@ fn invalid_intervals_are_refused() {
         ("/slow", json!((1u64 << 53) + 1), "a count of observations is above 2^53"),
         ("/known", json!("7"), "invalid type: string \"7\", expected u64"),
         ("/causes/0/observations", json!(u64::MAX), "a count of observations is above 2^53"),
-        ("/missing", json!({"forked": u64::MAX}), "a count of observations is above 2^53"),
+        ("/without_evidence", json!(u64::MAX), "a count of observations is above 2^53"),
+        (
+            "/missing",
+            json!({"forked": u64::MAX, "too_many": u64::MAX}),
+            "a count of observations is above 2^53",
+        ),
         ("/missing", json!({"rain": 1}), "unknown variant `rain`"),
         ("/units_per_second", json!(1u64 << 60), "units_per_second is above 10^15"),
         ("/machine/steal", json!(1.5), "a share of the machine is not from 0 to 1"),

@@ -1,14 +1,17 @@
 //! The keys that a thread has used. They lead a macro to its handle without a lock, and without reading memory that
 //! other threads write.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::thread::LocalKey;
 
 use hashbrown::HashTable;
 use metrics::Key;
 
-/// A thread that uses more keys forgets all of them, and looks them up again under the lock.
+/// A thread that uses more keys forgets one for each further key, and looks it up again under the lock.
 const MOST: usize = 4096;
+
+// In a full cache, a key at or after this bucket is forgotten next.
+thread_local!(static NEXT: Cell<usize> = const { Cell::new(0) });
 
 pub(crate) type Cache<H> = HashTable<Slot<H>>;
 
@@ -55,7 +58,15 @@ pub(crate) fn cached<H: Clone>(
     let _ = cache.try_with(|cache| {
         let Ok(mut cache) = cache.try_borrow_mut() else { return };
         if cache.len() >= MOST {
-            cache.clear();
+            // The next one in the order of buckets, half of which are in use. After a round, all unused keys are gone.
+            let buckets = cache.num_buckets();
+            for place in (0..buckets).map(|step| (NEXT.get() + step) % buckets) {
+                if let Ok(entry) = cache.get_bucket_entry(place) {
+                    entry.remove();
+                    NEXT.set(place + 1);
+                    break;
+                }
+            }
         }
         let slot = Slot { key: key.to_retained(), recorder, handle: handle.clone() };
         cache.insert_unique(hashed, slot, |slot| hash(slot.recorder, &slot.key));
@@ -74,15 +85,24 @@ mod tests {
         let keys: Vec<Key> = (0..3 * MOST).map(|i| Key::from_name(format!("key_{i}"))).collect();
         for (number, key) in keys.iter().chain(&keys).enumerate() {
             for recorder in [1, 2] {
-                let handle = 2 * number + recorder as usize;
+                let handle = 2 * (number % keys.len()) + recorder as usize;
                 assert_eq!(cached(&CACHE, recorder, key, || handle), handle);
                 // The second call follows immediately, so the key must be known.
                 assert_eq!(cached(&CACHE, recorder, key, || usize::MAX), handle);
             }
         }
         assert_eq!(CACHE.with_borrow(Cache::len), MOST);
-        for key in &keys[keys.len() - MOST / 2..] {
-            assert_ne!(cached(&CACHE, 1, key, || usize::MAX), usize::MAX);
-        }
+        // One key too many, in turn.
+        let mut cycle = keys[..=MOST].iter().cycle();
+        let mut misses = |calls| {
+            let found = Cell::new(0);
+            for key in cycle.by_ref().take(calls) {
+                cached(&CACHE, 1, key, || found.replace(found.get() + 1));
+            }
+            found.get()
+        };
+        misses(4 * MOST);
+        let missed = misses(4 * MOST);
+        assert!(missed < MOST / 2, "{missed}");
     }
 }

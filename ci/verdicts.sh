@@ -2,7 +2,7 @@
 # How often are equal things reported as different, and is a difference of five percent detected? Real measurements in
 # Rust, C and Python.
 #
-#   ci/verdicts.sh                       a sample, a minute at most; fails by chance less than once in 10,000 runs
+#   ci/verdicts.sh                       a sample, about a minute; fails by chance less than once in 10,000 runs
 #   VERDICT_RUNS=200 ci/verdicts.sh      everything: about an hour
 #
 # Equal functions of 0 to 1000 ns, net of an empty call, run against themselves. Planted ones are a twentieth longer.

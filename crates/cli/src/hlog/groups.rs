@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use picollo_codec::{Codec, Encoding};
-use picollo_core::{Error, Snapshot};
+use picollo_core::{Error, Layout, Snapshot};
 
 /// The key of a sum. Irrelevant fields are empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -39,37 +39,50 @@ impl Groups {
         self.ready.len() + self.encoded.len()
     }
 
+    /// On an error, the group keeps the counts that it has.
     pub(super) fn add(&mut self, group: Group, snapshot: &Snapshot) -> Result<(), Error> {
-        let mut sum = match (self.ready.remove(&group), self.encoded.remove(&group)) {
+        let ready = self.ready.remove(&group);
+        let was_ready = ready.is_some();
+        let mut sum = match (ready, self.encoded.get(&group)) {
             (Some(sum), _) => {
                 self.counters -= sum.layout().length();
                 sum
             }
-            (None, Some(bytes)) => Snapshot::decode(&bytes, ANY_COUNTERS)?,
+            (None, Some(bytes)) => Snapshot::decode(bytes, ANY_COUNTERS)?,
             (None, None) => Snapshot::boxed_alone(*snapshot.layout())?,
         };
-        let (layout, other) = (*sum.layout(), snapshot.layout());
+        let prepared = self.prepare(&mut sum, snapshot.layout());
+        if prepared.is_ok() {
+            sum.merge_low_ends(snapshot);
+            self.encoded.remove(&group);
+        }
+        if prepared.is_ok() || was_ready {
+            self.counters += sum.layout().length();
+            self.ready.insert(group, sum);
+        }
+        prepared
+    }
+
+    /// Extends a sum to a range, and makes room for it.
+    fn prepare(&mut self, sum: &mut Box<Snapshot>, other: &Layout) -> Result<(), Error> {
+        let layout = *sum.layout();
         let low = layout.min_trackable().min(other.min_trackable());
         let high = layout.max_trackable().max(other.max_trackable());
         if (low, high) != (layout.min_trackable(), layout.max_trackable()) {
             let mut wider = Snapshot::boxed_alone(layout.with_range(low, high)?)?;
-            wider.merge_low_ends(&sum);
-            sum = wider;
+            wider.merge_low_ends(sum);
+            *sum = wider;
         }
-        sum.merge_low_ends(snapshot);
-        if self.counters + sum.layout().length() > self.most {
-            self.encode()?;
-        }
-        self.counters += sum.layout().length();
-        self.ready.insert(group, sum);
-        Ok(())
+        if self.counters + sum.layout().length() > self.most { self.encode() } else { Ok(()) }
     }
 
     fn encode(&mut self) -> Result<(), Error> {
-        for (group, sum) in std::mem::take(&mut self.ready) {
-            self.encoded.insert(group, sum.encode_to_vec(Encoding::Native)?);
+        while let Some(first) = self.ready.first_entry() {
+            let bytes = first.get().encode_to_vec(Encoding::Native)?;
+            let (group, sum) = first.remove_entry();
+            self.counters -= sum.layout().length();
+            self.encoded.insert(group, bytes);
         }
-        self.counters = 0;
         Ok(())
     }
 
@@ -124,5 +137,14 @@ mod tests {
         };
         assert_eq!(listed(&mut few), listed(&mut all));
         assert_eq!(few.len(), 50);
+    }
+    /// With `--skip-errors`, the next histogram of the group is added after a failure.
+    #[test]
+    fn a_failure_keeps_the_sum() {
+        let mut groups = Groups::new();
+        groups.encoded.insert(Group::default(), b"broken".to_vec());
+        let snapshot = Snapshot::boxed_alone(Layout::new(0.01, 0, 1_000)).unwrap();
+        assert!(groups.add(Group::default(), &snapshot).is_err());
+        assert_eq!((groups.len(), &groups.encoded[&Group::default()][..]), (1, &b"broken"[..]));
     }
 }

@@ -6,6 +6,7 @@ neither list fails. Needs the staged library. Ends with "N commands: M run here,
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -23,7 +24,7 @@ HERE = {
 }
 # Run by another check, as a pattern.
 ELSEWHERE = {
-    r"(PICOLLO_MAY_CHANGE_THIS_MACHINE=1 )?make (test|stage|dist|install .*)|git clone .*": ".ci/run",
+    r"(PICOLLO_MAY_CHANGE_THIS_MACHINE=1 )?make (test|stage|dist|install( \w+=\S+)*)|git clone .*": ".ci/run",
     r"(cc|g\+\+) .*example\.c.*|\./a\.out": "ci/docs/readme.py",
     r"cargo build --profile embedded .*": "ci/targets/bare-metal.sh",
     r"cargo run .* --example pictures .*": "ci/docs.sh",
@@ -35,8 +36,11 @@ ELSEWHERE = {
     r"picollo (show|record|top|report) .*": "crates/cli/tests/command/main.rs",
     # Not as they are written.
     r"pip install picollo-.*|tar xzf picollo-.*": "ci/dist/test.sh",
-    r"dotnet add package .*": "packaging/nuget.sh",
 }
+# Not run, with the reason.
+NOWHERE = {'dotnet add package Picollo.Native --source "$PWD/target/nuget"': "there is no .NET SDK"}
+# Faults that must be found.
+PLANTED = ["picollo show shop --no-such-option", "picollo record shop --keep many", "picollo shew shop", "make install PREFX=1", "make instal", "dotnet remove"]
 PAGES = ["README.md", "benches/README.md", "python/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 
 
@@ -88,13 +92,33 @@ def slow_ones_are_named(printed):
             yield f"says page faults of request {request}, which had none"
 
 
+def fault(command):
+    """Why no check would run a command, or it would fail; None if all is well."""
+    scripts = [script for pattern, script in ELSEWHERE.items() if re.fullmatch(pattern, command)]
+    if command not in HERE and command not in NOWHERE and not (scripts and (ROOT / scripts[0]).exists()):
+        return "no check runs it; add it to ci/docs/commands.py"
+    words = shlex.split(command)
+    if words[0] == "picollo":
+        # The options before --help are parsed first.
+        parse = ["cargo", "run", "--quiet", "--locked", "-p", "picollo-cli", "--", *words[1:], "--help"]
+        done = subprocess.run(parse, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return done.stderr if done.returncode != 0 else None
+    makefile = (ROOT / "Makefile").read_text()
+    if "make" in words:
+        variables = [word.partition("=")[0] for word in words[words.index("make") :] if "=" in word]
+        unused = [name for name in variables if not re.search(rf"^export .*\b{name}\b|\$\({name}\)", makefile, re.MULTILINE)]
+        return f"make does not use {unused[0]}" if unused else None
+    return None
+
+
 def main():
     found = {command: page for page in PAGES for command in commands(page)}
-    wrong = []
+    wrong = [f"{command}: this fault was not found" for command in PLANTED if not fault(command)]
     for command, page in found.items():
-        scripts = [script for pattern, script in ELSEWHERE.items() if re.fullmatch(pattern, command)]
-        if command not in HERE and not (scripts and (ROOT / scripts[0]).exists()):
-            wrong.append(f"{page}: {command}: no check runs it; add it to ci/docs/commands.py")
+        if why := fault(command):
+            wrong.append(f"{page}: {command}: {why}")
+        elif command in NOWHERE:
+            print(f"SKIPPED: {page}: {command}: {NOWHERE[command]}")
     run = {HERE[command]: page for command, page in found.items() if command in HERE}
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python" / "src")}
     for command, page in run.items():

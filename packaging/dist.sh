@@ -45,6 +45,11 @@ build() {
     mkdir -p "$built"
     # shellcheck disable=SC2086 # several names
     (cd "$CARGO_TARGET_DIR/$triple/$2" && cp $files "$built")
+    # Standard libraries have debug information, unless they are built here.
+    if [ "$1" = picollo-ffi ]; then
+        "$tools/bin/python" -m ziglang objcopy --strip-debug "$built/libpicollo.so" "$built/new"
+        install -m 755 "$built/new" "$built/libpicollo.so" && rm "$built/new"
+    fi
 }
 
 # tarball MACHINE BUILT
@@ -105,10 +110,6 @@ for target in "$@"; do
         triple=$machine-unknown-linux-gnu
         # One after the other: together, each would be built with the other's features.
         build picollo-ffi release "$triple"
-        # A standard library that is built here has no debug information, others have.
-        strip=$(command -v "$machine-linux-gnu-strip" || true)
-        if [ "$machine" = "$(uname -m)" ]; then strip=strip; fi
-        if [ -n "$strip" ]; then "$strip" --strip-debug "$built/libpicollo.so"; fi
         build picollo-cli command "$triple"
         rm -f "$out"/picollo-*manylinux*_"$machine".whl
         tarball "$machine" "$built"

@@ -86,12 +86,12 @@ host_command() {
     echo "$command"
 }
 
-# wheel PLATFORM ZIG_TARGET BUILT: the extension module is compiled for the same C library. Its interface is stable, and the
+# wheel PLATFORM ZIG_TARGET BUILT [LINKER]: the extension module is compiled for the same C library. Its interface is stable, and the
 # headers of this machine's Python serve all machines of 64 bits.
 wheel() {
     (
         cd python
-        export CC="zig-cc -target $2" LDSHARED="zig-cc -target $2 -shared" _PYTHON_HOST_PLATFORM=linux-${2%%-*}
+        export CC="zig-cc -target $2" LDSHARED="${4:-zig-cc -target $2 -shared}" _PYTHON_HOST_PLATFORM=linux-${2%%-*}
         PICOLLO_LIBRARY=$3/libpicollo.so PICOLLO_COMMAND=$3/picollo \
             "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "$1" --dist-dir "$out"
     )
@@ -123,7 +123,8 @@ for target in "$@"; do
         if [ "$machine" = x86_64 ]; then
             build picollo-ffi release "$triple" "-C target-feature=-crt-static"
             rm -f "$out"/picollo-*musllinux*_"$machine".whl
-            wheel "musllinux_1_2_$machine" "$machine-linux-musl" "$built"
+            patchelf --replace-needed libc.so "libc.musl-$machine.so.1" "$built/libpicollo.so"
+            wheel "musllinux_1_2_$machine" "$machine-linux-musl" "$built" "../packaging/musl-shared.sh $machine"
             nuget "linux-musl-$rid" "$built"
         fi
         ;;

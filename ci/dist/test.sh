@@ -207,7 +207,7 @@ exec(open("examples/example.py").read())' | grep '1,000 values'
 }
 
 # Musl.
-is_static() { readelf -lW "$1" | grep -q 'INTERP' && return 1; ! readelf -dW "$1" | grep -q NEEDED; }
+is_static() { [ -f "$1" ] || return 1; readelf -lW "$1" | grep -q 'INTERP' && return 1; ! readelf -dW "$1" | grep -q NEEDED; }
 alone() {
     is_static "$1" && mkdir -p empty && install -m 755 "$1" empty/picollo || return 1
     if [ "$(id -u)" -eq 0 ]; then chroot empty /picollo --version && chroot empty /picollo list; else empty/picollo list; fi

@@ -164,7 +164,7 @@ wheel_passes() {
 }
 # wheels_for VERSION: what these tests need, for a system without a network.
 wheels_for() {
-    "$python" -m pip --disable-pip-version-check download -q --only-binary :all: --python-version "$1" -d examples/wheels \
+    tests_of_wheel && "$python" -m pip --disable-pip-version-check download -q --only-binary :all: --python-version "$1" -d examples/wheels \
         -c "$root/python/requirements-test.txt" pytest hypothesis numpy
 }
 instructions() (cd "$root" && STAGE=$tree PICOLLO_STAGED=1 ci/cost.sh)

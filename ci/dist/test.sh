@@ -104,13 +104,14 @@ debian='dpkg -i /deb/*.deb >/dev/null && cc $EXAMPLES/example.c $(pkg-config --c
 csharp='cp $EXAMPLES/csharp/* $DIST/nuget/runtimes/linux-x64/native/libpicollo.so . &&
     DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 $DOTNET/dotnet exec Readme.exe.dll | grep "10,000"'
 # Unoptimized, which takes a quarter of the time.
-cargo='export CARGO_HOME=$HOME/cargo CARGO_TARGET_DIR=$HOME/built CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_COMMAND_LTO=off
+cargo='export CARGO_HOME=$HOME/cargo CARGO_TARGET_DIR=$HOME/built CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
+    CARGO_PROFILE_COMMAND_OPT_LEVEL=0 CARGO_PROFILE_COMMAND_LTO=off
     mkdir cargo && printf "[source.crates-io]\nreplace-with = \"here\"\n[source.here]\ndirectory = \"%s\"\n[net]\noffline = true\n" $REGISTRY >cargo/config.toml;'
 crates=$cargo'cargo install --quiet --debug --root installed picollo-cli && installed/bin/picollo list
     mkdir -p example/src && cp $EXAMPLES/main.rs example/src && cd example
     printf "[package]\nname = \"example\"\nedition = \"2024\"\n[dependencies]\npicollo = { version = \"0\", features = [\"perf\", \"text\"] }\n" >Cargo.toml
     cargo run --quiet | grep "1,000"'
-sdist=$cargo'python3 -m venv build && build/bin/pip wheel --quiet --no-deps --no-index --find-links $EXAMPLES -w . $DIST/picollo-[0-9]*[0-9].tar.gz
+sdist=$cargo'python3 -m venv build && build/bin/pip wheel --quiet --no-deps --no-index --find-links $EXAMPLES -w . $DIST/picollo-'$version'.tar.gz
     WHEEL=$(ls picollo-*.whl);'$wheel
 
 # Glibc.

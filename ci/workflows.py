@@ -86,7 +86,10 @@ def main(arguments):
     options = {each for each in arguments if each.startswith("--")}
     assert options <= {"--run", "--covered"}, options
     wanted = [each for each in arguments if each not in options]
-    results = json.loads(pathlib.Path("target/ci/sum.json").read_text())[0] if "--covered" in options else {}
+    done = pathlib.Path("target/ci/sum.json")
+    if "--covered" in options and not done.exists():
+        sys.exit(f"there is no {done}: .ci/run makes it")
+    results = json.loads(done.read_text())[0] if "--covered" in options else {}
     covered = {name for name, result in results.items() if result["verdict"] == "passed"}
     passed = failed = 0
 

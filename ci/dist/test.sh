@@ -152,7 +152,7 @@ installer_refuses() {
 # The tests that need only the package, away from the sources.
 tests_of_wheel() (
     mkdir -p examples/tests && cd "$root/python/tests" &&
-        grep -LE 'REPOSITORY|PROJECT|SOURCES|native_command|command_environment|__file__|import (dask|scipy|pandas|matplotlib|mypy)' test_*.py |
+        grep -LE 'REPOSITORY|PROJECT|SOURCES|native_command|command_environment|python_m|on_a_terminal|__file__|import (dask|scipy|pandas|matplotlib|mypy)' test_*.py |
         grep -v call_leaks | xargs cp -t "$examples/tests" conftest.py
 )
 # wheel_passes PYTHON

@@ -46,6 +46,11 @@ impl Plan {
         Ok(Plan { layout, kind, live_reset, size, max_bytes })
     }
 
+    /// See [`crate::handle::shared::SharedHistogram::required_size`].
+    pub(crate) fn required_size(&self) -> Result<usize> {
+        with_type_of!(self.kind, Type => Type::required_size(&self.layout, self.live_reset), _ => Err(Error::Unsupported))
+    }
+
     /// See [`crate::handle::shared::SharedHistogram::estimate`].
     pub(crate) fn estimate(&self) -> Result<Footprint> {
         let (step, steps) =

@@ -92,8 +92,7 @@ impl SharedHistogram {
     /// with [`Error::Unsupported`] for kinds that cannot live there; dense kinds with one writer or interlocked writers
     /// can. With live reset it is half as much again as on the heap: see [`crate::Histogram::required_size`].
     pub fn required_size(options: &Options) -> Result<usize> {
-        let plan = Plan::new(options)?;
-        with_type_of!(plan.kind, Type => Type::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
+        Plan::new(options)?.required_size()
     }
 
     /// Returns the future [`SharedHistogram::footprint`] of a histogram with these options. Fails as
@@ -130,7 +129,7 @@ impl SharedHistogram {
         // This keeps the caller's own pointer. No reference to the memory has been made from it: a use of the pointer
         // could invalidate the reference, or the reference the pointer.
         // SAFETY: the memory is valid for writes and used for nothing else, as the caller promises.
-        unsafe { init_at(memory, size, Self::required_size(options)?, header) }.map(SharedHistogram)
+        unsafe { init_at(memory, size, plan.required_size()?, header) }.map(SharedHistogram)
     }
 
     /// Attaches to a histogram that another process, or an earlier call, made in memory by

@@ -80,8 +80,8 @@ impl<'a> Cells<'a> {
 
     /// Returns the counts directly, if they are not differences.
     #[inline(always)]
-    pub fn plain(&self, range: Range<usize>) -> Option<&'a [u64]> {
-        if self.base.is_empty() { Some(&self.raw[range]) } else { None }
+    pub fn plain(&self) -> Option<&'a [u64]> {
+        if self.base.is_empty() { Some(self.raw) } else { None }
     }
 
     #[cold]

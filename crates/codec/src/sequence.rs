@@ -44,7 +44,7 @@ pub(crate) fn pass_counts<P: CountSink>(cells: &Cells, first: u64, sink: P) -> R
 #[inline(always)]
 fn plain_pass_counts<P: CountSink>(cells: &Cells, first: u64, mut sink: P) -> Result<(P, u64)> {
     let (mut index, mut next) = (first, 0);
-    if let Some(counts) = cells.plain(0..cells.len()) {
+    if let Some(counts) = cells.plain() {
         for counts in counts.chunks(RUN) {
             if counts.iter().fold(0, |all, count| all | count) != 0 {
                 next = pass_run(counts, index, next, &mut sink)?;

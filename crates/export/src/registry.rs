@@ -265,8 +265,8 @@ impl Registry {
             }
         };
         let added = self.sources[at].add(given, member, &mut self.families[at].points, point);
-        self.drop_empty();
-        added?;
+        // A new family has no other points.
+        added.inspect_err(|_| self.drop_empty())?;
         self.last_id += 1;
         self.lengths = [None; Exposition::NUMBER];
         Ok(self.last_id)

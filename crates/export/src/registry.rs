@@ -368,11 +368,6 @@ impl Registry {
         &self.families
     }
 
-    /// The time of the last update, in nanoseconds since 1970; 0 before the first.
-    pub fn updated_unix_nanos(&self) -> u64 {
-        self.updated_unix_nanos
-    }
-
     /// Writes what the last update has taken, and returns its length. If `bytes` is shorter, it writes nothing: an
     /// empty slice asks for the length.
     ///

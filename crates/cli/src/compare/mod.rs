@@ -105,7 +105,9 @@ pub(crate) fn command() -> Command {
         flag("allow-missing", "with --fail-if-slower and --against: pass if the baseline has no such run yet")
             .requires("against"),
         flag("why", "show which functions and lines of B execute more, or what else differs").requires("b").group("counting"),
-    ]).args(crate::counts::arguments()).mut_arg("runs", |runs| runs.requires("counting"))
+    ]).args(crate::counts::arguments()).mut_arg("runs", |runs| {
+        runs.requires("counting").help("with counts: the number of runs; the default is 2, and 7 if counts differ")
+    })
 }
 
 fn finite(text: &str) -> Result<f64, String> {

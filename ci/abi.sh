@@ -3,8 +3,8 @@
 #
 # 1. The file: it exports what the header declares and nothing else; the SONAME; no text relocations, full RELRO, no executable
 #    stack, no run path, no segment that is both writable and executable, no foreign dependencies.
-# 2. The interface: ffi/picollo.abi.json is compared with that of the newest tag v*. Additions pass, changes fail. A test of
-#    picollo-ffi compares header, description and Rust code with each other; ci/tests plants changes that must be found.
+# 2. The interface: ffi/picollo.abi.json is compared with that of the newest tag v*. Additions pass, changes fail. `make lint`
+#    compares headers, description and Rust code with each other; ci/tests plants changes that must be found.
 #
 #   ci/abi.sh [LIBRARY]     default: the library that ci/stage.sh stages (PICOLLO_STAGED=1: already staged)
 #   ci/abi.sh semver        is the Rust interface of the libraries compatible? cargo-semver-checks compares the

@@ -3,7 +3,7 @@
 #
 # Each target of fuzz/ runs for FUZZ_SECONDS (default: 10), or, if FUZZ_RUNS is set, for that many executions. A crash,
 # a leak, an allocation above the limit, a wrong result or an execution of more than ten seconds fails.
-# FUZZ_RUNS=1700000 is the long form: ten million executions in all. Arguments select targets; default: all of them.
+# FUZZ_RUNS=1700000 is the long form: twenty million executions in all. Arguments select targets; default: all of them.
 #
 #   ci/fuzz.sh --pack [TARGET]...      saves findings in fuzz/corpus: for each target the inputs with unique coverage
 #

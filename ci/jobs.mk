@@ -16,7 +16,7 @@ CHECK := check-fuzz check-install check-portable check-asan check-dist check-cra
 ALONE := check-simulated-pmu check-dotnet-pmu check-verdicts check-why-slow
 # What takes long and seldom changes, and the long forms. Each uses both cores.
 RELEASE := check-coverage check-dist-twice check-packages check-planted-bugs check-install-capi check-semver check-32-bit check-big-endian check-asan-all \
-    check-tsan-long check-valgrind-long check-stress-long check-abi-fuzz-long check-why-slow-long check-fuzz-long check-site
+    check-tsan-long check-stress-long check-abi-fuzz-long check-why-slow-long check-fuzz-long check-site
 # Needs a .NET SDK.
 SDK := test-dotnet
 
@@ -101,7 +101,6 @@ check-32-bit: ; $(JOB) 900 alone -- ci/targets/portable.sh i686
 check-big-endian: ; $(JOB) 1200 alone -- ci/targets/portable.sh s390x
 check-asan-all: ; $(JOB) 1800 stage alone -- ci/sanitizers.sh asan all
 check-tsan-long: ; $(JOB) 3600 alone -- 'PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all'
-check-valgrind-long: ; $(JOB) 3600 stage alone -- 'VALGRIND_FULL=1 ci/sanitizers.sh valgrind'
 check-stress-long: ; $(JOB) 1800 alone -- 'PICOLLO_STRESS_RECORDS=100000000 $(STRESS)'
 check-abi-fuzz-long: ; $(JOB) 3600 stage alone -- make --no-print-directory -C c-tests sequences SEQUENCES=1000000
 check-why-slow-long: ; $(JOB) 1800 stage alone -- 'WHY_SLOW_TIMES=100 ci/why-slow.sh'

@@ -7,7 +7,8 @@
  *   PICOLLO_TRACE=1 sequences ...           prints each step
  *
  * Each sequence makes, uses and frees them in random order, with valid and invalid arguments: a file for each family.
- * The first failure ends the program, and prints its seed. golden.c and core's tests cover stateless functions. */
+ * The first failure ends the program, and prints its seed. The tests of each header and of core cover
+ * stateless functions. */
 #include "world.h"
 
 #include <time.h>

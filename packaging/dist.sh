@@ -6,7 +6,7 @@
 #   sources   the source distribution for PyPI, the installer, the Containerfile
 #
 #   packaging/dist.sh [DIRECTORY] [TARGET]...      default: target/dist, and all of x86_64-gnu aarch64-gnu x86_64-musl
-#                                                  aarch64-musl sources; SHA256SUMS is of all files that are there
+#                                                  aarch64-musl sources; SHA256SUMS is of all files of the directory itself
 #
 # ci/tools/cross.sh has the compilers for other machines. The same sources give the same bytes in any directory: times are
 # SOURCE_DATE_EPOCH, or that of the last commit.
@@ -95,6 +95,8 @@ wheel() {
         PICOLLO_LIBRARY=$3/libpicollo.so PICOLLO_COMMAND=$3/picollo \
             "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "$1" --dist-dir "$out"
     )
+    # setuptools goes on without it.
+    python3 -m zipfile -l "$out/picollo-$version-py3-none-$1.whl" | grep _speed >/dev/null || { echo "the wheel has no extension module: are Python's headers here?" >&2; exit 1; }
 }
 
 nuget() {
@@ -143,6 +145,6 @@ NUGET=$out/nuget packaging/nuget.sh pack
 cd "$out"
 files=$(find . -maxdepth 1 -type f \( -name 'picollo-*' -o -name install.sh -o -name Containerfile \) -printf '%P\n' | sort)
 # shellcheck disable=SC2086 # several names, without spaces
-sha256sum $files nuget/runtimes/*/native/* >SHA256SUMS
+sha256sum $files >SHA256SUMS
 # shellcheck disable=SC2086
 ls -l $files nuget/runtimes/*/native/*

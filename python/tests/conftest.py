@@ -51,6 +51,9 @@ SOURCES = PROJECT / "src"
 #: The package under test: the installed one, if run-tests.sh runs the tests.
 PACKAGE = Path(picollo.__file__).resolve().parent
 REPOSITORY = PROJECT.parent
+# Away from the sources, as with a wheel, the tests of the sources themselves are left out.
+HAS_SOURCES = (REPOSITORY / "Cargo.toml").is_file()
+collect_ignore = [] if HAS_SOURCES else ["test_demos.py", "test_docs.py", "test_install.py", "test_library.py"]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "picollo"
 
 # The tree stays clean; and a busy machine is not a failure.
@@ -157,10 +160,10 @@ def in_threads(*works: Callable[[], None]) -> None:
 
 @functools.lru_cache(maxsize=None)
 def native_command() -> str:
-    """The command ``picollo``: that of ``PICOLLO_COMMAND``, or built from the current sources."""
+    """The command ``picollo``: that of ``PICOLLO_COMMAND``, built from the current sources, or that of the package."""
     named = os.environ.get("PICOLLO_COMMAND")
-    if named:
-        return named
+    if named or not HAS_SOURCES:
+        return named or str(PACKAGE / "bin" / "picollo")
     # Sanitizers, and their build directories, are only for the library.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LD_", "RUSTFLAGS", "RUSTC_", "CFLAGS"))}
     target = REPOSITORY / "target"

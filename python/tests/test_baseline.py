@@ -111,6 +111,8 @@ def shared_cases() -> Any:
     path = Path(__file__).parents[2] / "crates" / "bench" / "tests" / "baselines" / "cases.py"
     spec = importlib.util.spec_from_file_location("picollo_baseline_cases", path)
     assert spec is not None and spec.loader is not None
+    if not path.is_file():
+        pytest.skip("its files are elsewhere")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from conftest import PACKAGE, PROJECT, SOURCES, assert_refused, outcome, output_of, run_python
+from conftest import PACKAGE, PROJECT, assert_refused, outcome, output_of, run_python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,7 +78,7 @@ def test_a_named_module_must_work(tmp_path: Path) -> None:
 
 
 def test_an_unfit_module_is_ignored(tmp_path: Path) -> None:
-    shutil.copytree(SOURCES / "picollo", tmp_path / "picollo")
+    shutil.copytree(PACKAGE, tmp_path / "picollo")
     (tmp_path / "picollo" / "_speed.abi3.so").write_text("not a module")
     code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.__file__, picollo.extension_path, h.total_count)"
     told = output_of(code, environment={"PICOLLO_EXTENSION": None, "PYTHONPATH": str(tmp_path)}, cwd=tmp_path)

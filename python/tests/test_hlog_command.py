@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import gzip
+import importlib.metadata
 import io
 import os
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PROJECT, SOURCES, command_environment, native_command, on_a_terminal, python_m
+from conftest import PACKAGE, command_environment, native_command, on_a_terminal, python_m
 
 import picollo
 from picollo import LogInterval, Snapshot
@@ -297,7 +298,7 @@ def test_the_module(log: Path) -> None:
     assert python_m("--version").stdout == f"picollo {picollo.__version__}\n"
     # Its status is that of the command.
     assert [python_m(*wrong).returncode for wrong in (["hlog"], ["no-such"], ["hlog", "/no/where"])] == [2, 2, 1]
-    assert 'picollo = "picollo.__main__:command"' in (PROJECT / "pyproject.toml").read_text()
+    assert [entry.value for entry in importlib.metadata.distribution("picollo").entry_points] == ["picollo.__main__:command"]
 
 
 def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +317,7 @@ def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     # A package without the command.
     elsewhere = tmp_path / "a" / "b" / "c" / "picollo"
     elsewhere.mkdir(parents=True)
-    (elsewhere / "main.py").write_text((SOURCES / "picollo" / "__main__.py").read_text())
+    (elsewhere / "main.py").write_text((PACKAGE / "__main__.py").read_text())
     without = command_environment()
     del without["PICOLLO_COMMAND"]
     told = subprocess.run([sys.executable, elsewhere / "main.py", "list"], capture_output=True, text=True, env=without)

@@ -24,6 +24,13 @@ static void registries()
         FAILS(invalid_argument, registry.add(latency, metric));
         metric.name = std::string("a\0b", 3);
         FAILS(invalid_argument, registry.add(latency, metric));
+#ifndef PICOLLO_NO_EXCEPTIONS
+        try {
+            must(registry.add(latency, metric));
+        } catch (const picollo::error &refusal) {
+            CHECK(refusal.event_index() == -1);
+        }
+#endif
         metric = picollo::metric();
         metric.name = "plain";
         metric.divisor = -1;

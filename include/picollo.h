@@ -77,8 +77,7 @@ extern "C" {
  * library; please report it.
  */
 
-/** 0 is success. Negative numbers mean that the call delivered nothing; only
- * picollo_histogram_record_in_range counts its value all the same. */
+/** 0 is success. A negative number means that the call delivered nothing, unless its description says what it did. */
 typedef int32_t picollo_status;
 
 /** A failure with its explanation: what, why, and what to do about it. Holds its text by value, so that making one never

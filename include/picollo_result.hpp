@@ -66,7 +66,8 @@ public:
     /** With the details from calls that reach the kernel. */
     failure(picollo_status code, const picollo_error *detail) noexcept : code_(static_cast<picollo::status>(code))
     {
-        if (detail != nullptr) {
+        /* The library wrote it, unless the call was refused before. */
+        if (detail != nullptr && detail->status == code) {
             os_errno_ = detail->os_errno;
             event_index_ = detail->event_index;
             for (std::size_t i = 0; i + 1 < sizeof detail_ && detail->message[i] != 0; i++) detail_[i] = detail->message[i];

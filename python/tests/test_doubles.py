@@ -8,6 +8,7 @@ import json
 import math
 import pickle
 from fractions import Fraction
+from functools import partial
 from typing import Any, Callable
 
 import pytest
@@ -124,9 +125,10 @@ def test_single_values() -> None:
         histogram.record(value)  # type: ignore[arg-type]
     histogram.record_n(0.25, 3)
     assert histogram.summary().statistics.sum == 5.0
-    for wrong in ("x", None, [1.0]):
-        with pytest.raises((TypeError, ValueError)):
-            histogram.record(wrong)  # type: ignore[arg-type]
+    gauge = picollo.Registry().add_gauge("x")
+    calls = histogram.record, partial(histogram.record_n, count=1), gauge.set, gauge.add
+    assert_refused(*((partial(call, wrong), TypeError, "real number") for call in calls for wrong in ("1.5", b"1.5", None, [1.0])))
+    assert (histogram.summary().statistics.sum, gauge.value) == (5.0, 0.0)
 
 
 def test_adding_and_merging() -> None:

@@ -234,7 +234,8 @@ def test_refusals() -> None:
         (lambda: registry.add_counter("y", help="\udc80"), ValueError, ""),
         (lambda: registry.add_counter("y", labels={"a": "\ud800"}), ValueError, ""),
         (lambda: registry.encode("text"), ValueError, ""),
-        (lambda: registry.remove(77), invalid, ""),
+        (lambda: registry.remove(77), invalid, "no metric number 77"),
+        *((partial(registry.add, histogram, "y", max_buckets=most), ValueError, "max_buckets must be") for most in (-1, 2**32)),
         (lambda: pickle.dumps(registry), TypeError, ""),
     )
     assert list(families(registry)) == ["x"]

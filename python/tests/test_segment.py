@@ -71,6 +71,8 @@ def test_retired_names_are_free(place: str) -> None:
     segment.retire("request", labels={"route": "/pay"})
     assert segment.histogram("request", labels={"route": "/pay"}).total_count == 0
     assert latency.total_count == 3
+    # Any number of threads may record into a copy, too.
+    assert pickle.loads(pickle.dumps(latency))._arguments(latency.snapshot())["mode"] == "interlocked"
     assert_refused(
         (lambda: segment.retire("late"), picollo.InvalidArgumentError, "nothing of that name"),
         (lambda: segment.retire("request", labels={"route": "/none"}), picollo.InvalidArgumentError, ""),

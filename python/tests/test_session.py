@@ -133,6 +133,7 @@ def test_bad_arguments() -> None:
         (lambda: Session("page-faults"), TypeError, "a list of events"),
         (lambda: Session([5]), TypeError, ""),  # type: ignore[list-item]
         (lambda: Session(["page-faults"], thread=2**31), ValueError, "thread must be"),
+        (lambda: Session(["page-faults"], thread=1.5), TypeError, "thread must be an int"),  # type: ignore[arg-type]
         (lambda: Session(["page-faults"], cpu=-(2**31) - 1), ValueError, "cpu must be"),
         (lambda: Session([]), ValueError, "at least one event"),
         (lambda: Session(["page-faults"] * 1000), picollo.InvalidArgumentError, "64"),

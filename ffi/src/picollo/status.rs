@@ -10,8 +10,7 @@ use core::ffi::c_char;
 pub use picollo_native::ExplainedError as picollo_error;
 use picollo_native::Status;
 
-/// 0 is success. Negative numbers mean that the call delivered nothing; only
-/// picollo_histogram_record_in_range counts its value all the same.
+/// 0 is success. A negative number means that the call delivered nothing, unless its description says what it did.
 pub type picollo_status = i32;
 
 /// Success.

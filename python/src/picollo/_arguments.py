@@ -17,14 +17,27 @@ MAX = 0xFFFF_FFFF_FFFF_FFFF
 Code = TypeVar("Code")
 
 
-def u64(value: Any, name: str) -> int:
-    """An integer argument of 64 bits."""
+def integer(value: Any, name: str) -> int:
+    """An integer argument of any size."""
     try:
-        number = operator.index(value)
+        return operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be an int, not {type(value).__name__}") from None
+
+
+def u64(value: Any, name: str) -> int:
+    """An integer argument of 64 bits."""
+    number = integer(value, name)
     if not 0 <= number <= MAX:
         raise ValueError(f"{name} must be within 0 .. 2**64 - 1, not {number}")
+    return number
+
+
+def u32(value: Any, least: int, name: str) -> int:
+    """An integer argument of 32 bits."""
+    number = u64(value, name)
+    if not least <= number <= 0xFFFF_FFFF:
+        raise ValueError(f"{name} must be within {least} .. 2**32 - 1, not {number}")
     return number
 
 

@@ -260,11 +260,12 @@ class DoubleHistogram(RecordingHandle):
         try:
             _RECORD(self._pointer, value)
         except (ArgumentError, TypeError):
-            _RECORD(self._handle(), float(value))
+            # Unlike float, it refuses strings.
+            _RECORD(self._handle(), c_double(value))
 
     def record_n(self, value: float, count: int) -> None:
         """Counts one value this many times."""
-        _RECORD_N(self._handle(), float(value), u64(count, "count"))
+        _RECORD_N(self._handle(), c_double(value), u64(count, "count"))
 
     def record_many(self, values: Union[Iterable[float], Any]) -> None:
         """Counts many values. Contiguous buffers of doubles (numpy ``float64``, ``array.array("d")``) are read in

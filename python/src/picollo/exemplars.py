@@ -8,7 +8,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE
 from typing import Any, Callable, Literal, Optional, get_args
 
 from . import _structs as structs
-from ._arguments import choice, u64
+from ._arguments import choice, u32, u64
 from ._calls import create, explained, read_text
 from ._handle import Handle, Lock
 from ._library import held, own, released
@@ -173,10 +173,10 @@ class Exemplars(Handle):
             flags=structs.flags("EXEMPLARS", NO_RING=not ring, NO_SLOWEST=not slowest, COUNTERS=counters),
             threshold=u64(threshold, "threshold"),
             unit=choice(unit, _UNITS, "unit"),
-            slowest=_count(slowest, 0, "slowest"),
-            threads=_count(threads, 1, "threads"),
-            rate=_count(rate, 1, "rate"),
-            controls=_count(controls, 1, "controls"),
+            slowest=u32(slowest, 0, "slowest"),
+            threads=u32(threads, 1, "threads"),
+            rate=u32(rate, 1, "rate"),
+            controls=u32(controls, 1, "controls"),
         )
         # Without the GIL: the first collector of a process may calibrate the clock for some milliseconds.
         self._pointer = own(create(released.exemplars_create, histogram._handle(), byref(options)), held.exemplars_free)
@@ -191,7 +191,7 @@ class Exemplars(Handle):
 
         :param label: distinguishes up to 16 kinds of observations, as what is usual for one may not be for another.
         """
-        return ExemplarScope(self._handle(), self._lookup, _count(label, 0, "label"))
+        return ExemplarScope(self._handle(), self._lookup, u32(label, 0, "label"))
 
     def offer(self, value: int, context: Optional[TraceContext] = None) -> bool:
         """Records a value that was timed elsewhere; returns whether it is kept. Its causes are unknown."""
@@ -234,10 +234,3 @@ def _interval(handle: c_void_p) -> ExemplarInterval:
         return read_text(lambda *buffer: released.exemplars_format(handle, form, *buffer), "interval of exemplars")
 
     return ExemplarInterval(*map(text, (structs.TEXT_HUMAN, structs.TEXT_JSON, structs.TEXT_MARKDOWN, structs.TEXT_HTML)))
-
-
-def _count(value: Any, least: int, name: str) -> int:
-    number = u64(value, name)
-    if not least <= number <= 0xFFFF_FFFF:
-        raise ValueError(f"{name} must be within {least} .. 2**32 - 1, not {number}")
-    return number

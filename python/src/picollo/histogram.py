@@ -347,8 +347,9 @@ class Histogram(RecordingHandle):
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """The arguments that make another histogram of this kind."""
         layout = snapshot.layout
-        # A histogram without options belongs to a session.
-        options: dict[str, Any] = {"mode": "single_writer"} if self._options is None else parameters(self._options)
+        # A histogram without options belongs to a session or a benchmark, which write alone, or to a segment.
+        mode = "interlocked" if self._many_writers else "single_writer"
+        options: dict[str, Any] = {"mode": mode} if self._options is None else parameters(self._options)
         if layout.unit > 1:
             options["unit"] = layout.unit
         return {**precision_of(layout), "min": layout.low, "max": layout.high, **options}

@@ -10,13 +10,13 @@ from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, ClassVar, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
-from ._arguments import choice, identifier, u64
+from ._arguments import choice, identifier, u32, u64
 from ._buffers import batch_of, double_batch_of
 from ._calls import c_text, explained, fetch, read_bytes
 from ._handle import Handle
 from ._library import held, own, released
 from .doubles import DoubleHistogram
-from .errors import check
+from .errors import InvalidArgumentError, check
 from .histogram import Histogram
 from .serving import MetricsServer
 
@@ -111,11 +111,11 @@ class MetricGauge(_Number):
 
     def set(self, value: float) -> None:
         """Sets the value."""
-        held.metric_gauge_set(self._handle(), float(value))
+        held.metric_gauge_set(self._handle(), c_double(value))
 
     def add(self, value: float) -> None:
         """Adds a value, which may be negative. If several threads add at once, no addition is lost."""
-        held.metric_gauge_add(self._handle(), float(value))
+        held.metric_gauge_add(self._handle(), c_double(value))
 
     @property
     def value(self) -> float:
@@ -184,7 +184,7 @@ class Registry(Handle):
         if not isinstance(histogram, (Histogram, DoubleHistogram)):
             raise TypeError(f"a registry holds histograms, not {type(histogram).__name__}")
         options = _options(name, help, unit, labels, divisor, created, NATIVE=native, SINCE_RESET=since_reset, SUMMARY=summary)
-        options.max_buckets = max_buckets
+        options.max_buckets = u32(max_buckets, 0, "max_buckets")
         listed = () if bounds is None else bounds
         add: Any = released.registry_add
         if isinstance(histogram, Histogram):
@@ -232,11 +232,14 @@ class Registry(Handle):
         return pointer, number.value
 
     def remove(self, number: int) -> None:
-        """Removes a histogram.
+        """Removes a histogram, counter or gauge.
 
         :raises InvalidArgumentError: if there is none with this number.
         """
-        check(released.registry_remove(self._handle(), u64(number, "number")), f"metric number {number}")
+        status = released.registry_remove(self._handle(), u64(number, "number"))
+        if status == InvalidArgumentError.STATUS:
+            raise InvalidArgumentError(message=f"the registry has no metric number {number}")
+        check(status, "remove")
 
     def set_exemplars(self, number: int, exemplars: Iterable[Exemplar]) -> None:
         """Sets the exemplars that are written with a histogram or counter from now on, replacing earlier ones.

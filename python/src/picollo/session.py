@@ -8,7 +8,7 @@ from ctypes import byref, c_size_t, c_uint32, c_void_p
 from typing import Any, Iterable, Literal, NamedTuple, Optional, Union, get_args
 
 from . import _structs as structs
-from ._arguments import checked_counter_bits, checked_error, choice
+from ._arguments import checked_counter_bits, checked_error, choice, integer
 from ._calls import c_name, create, fetch
 from ._handle import HAS_GIL, Handle
 from ._library import held, own, released
@@ -377,6 +377,7 @@ class Measurement:
 
 
 def _i32(value: int, name: str) -> int:
-    if not -(2**31) <= value < 2**31:
-        raise ValueError(f"{name} must be a 32-bit integer, not {value}")
-    return int(value)
+    number = integer(value, name)
+    if not -(2**31) <= number < 2**31:
+        raise ValueError(f"{name} must be a 32-bit integer, not {number}")
+    return number

@@ -99,6 +99,8 @@ public static class CompareTests
         Check.True(ipc.Lower < ipc.Value && ipc.Value < ipc.Upper && ipc.IsPartial, "the interval");
         Check.Equal(2ul, ipc.Scopes);
         Check.Throws<ArgumentException>(() => Figure.Estimate("ipc", names, new double[] { 1 }));
+        Check.Throws<ArgumentNullException>(() => Figure.Estimate(null, names, new double[] { 1, 2 }));
+        Check.Throws<ArgumentOutOfRangeException>(() => Figure.Estimate("ipc", names, new double[] { 1, 2 }, 2));
         Check.Fails(PicolloStatus.InvalidArgument, () => Figure.Estimate("cycles +", names, new double[] { 1, 2 }));
         Check.Fails(PicolloStatus.NotCounted, () => Figure.Estimate("ipc", names, new double[] { 1, double.NaN }));
         Check.Fails(PicolloStatus.Empty, () => Figure.Estimate("ipc", names, new double[] { 1, 0 }));

@@ -127,7 +127,8 @@ def test_single_values() -> None:
     assert histogram.summary().statistics.sum == 5.0
     gauge = picollo.Registry().add_gauge("x")
     calls = histogram.record, partial(histogram.record_n, count=1), gauge.set, gauge.add
-    assert_refused(*((partial(call, wrong), TypeError, "real number") for call in calls for wrong in ("1.5", b"1.5", None, [1.0])))
+    wrongs: list[Any] = ["1.5", b"1.5", None, [1.0]]
+    assert_refused(*((partial(call, wrong), TypeError, "real number") for call in calls for wrong in wrongs))
     assert (histogram.summary().statistics.sum, gauge.value) == (5.0, 0.0)
 
 

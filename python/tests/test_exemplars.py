@@ -224,7 +224,7 @@ def test_publish() -> None:
     histogram, registry = Histogram(), picollo.Registry()
     number = registry.add(histogram, "request_seconds", unit="seconds", divisor=1e9)
     slow = Exemplars(histogram, **OFTEN)
-    with pytest.raises(errors.EmptyError):
+    with pytest.raises(errors.EmptyError, match="no interval has ended yet"):
         slow.publish(registry, number)
     ordinary(slow)
     with slow.scope() as scope:

@@ -30,7 +30,7 @@ use core::ffi::c_char;
 use core::fmt::{self, Write};
 use core::ptr::NonNull;
 
-use picollo_native::TimeUnit;
+use picollo_native::{TimeUnit, failure};
 use picollo_text::Format;
 use picollo_why::{
     self as native, Cause, Collector, CollectorInner, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
@@ -344,7 +344,9 @@ fn picollo_exemplars_publish(
     id: u64,
     error: *mut picollo_error,
 ) -> picollo_status {
-    let metrics = ended(exemplars)?.metric_exemplars().map_err(Failure::from)?;
+    let interval = borrow(exemplars)?.ended()?;
+    let interval = interval.ok_or_else(|| failure!(Empty, "no interval has ended yet: collect one first"))?;
+    let metrics = interval.metric_exemplars().map_err(Failure::from)?;
     with(registry, |registry| registry.set_exemplars(id, metrics).map_err(explain))
 }
 }

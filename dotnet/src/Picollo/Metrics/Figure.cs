@@ -11,11 +11,13 @@ public readonly partial struct Figure
     /// <param name="events">The names of the columns.</param>
     /// <param name="values">A row for each scope, with a column for each event; NaN if it was not counted.</param>
     /// <param name="confidence">Confidence of the interval, between 0 and 1.</param>
-    /// <exception cref="ArgumentException">The values do not fill rows.</exception>
+    /// <exception cref="ArgumentException">The values do not fill rows, or the confidence is not between 0 and 1.</exception>
     /// <exception cref="PicolloException">No such figure, an event without counts, or a divisor of zero.</exception>
     public static unsafe Figure Estimate(string name, string[] events, ReadOnlySpan<double> values, double confidence = 0.95)
     {
+        ArgumentNullException.ThrowIfNull(name);
         ArgumentNullException.ThrowIfNull(events);
+        Arguments.BetweenZeroAndOne(confidence, nameof(confidence));
         if (events.Length == 0 || values.Length % events.Length != 0)
             throw new ArgumentException("The values do not fill rows of as many as there are events.", nameof(values));
         Loader.Ensure();

@@ -9,7 +9,7 @@ import re
 import sys
 
 RECORD = "picollo_histogram_record"
-# The same as in core/src/cells/header.rs: width of the cells, storage, mode.
+# The same as in core/src/cells/kind.rs: width of the cells, storage, mode.
 KINDS = {
     "single writer, 64-bit": 0x400000,
     "single writer, 32-bit": 0x200000,

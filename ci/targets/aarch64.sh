@@ -19,7 +19,7 @@ build() {
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
         CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc AR_aarch64_unknown_linux_gnu=aarch64-linux-gnu-ar \
-        cargo test --no-run --locked --target $target -p picollo-native -p picollo-perf --message-format=json "$@" |
+        cargo test --no-run --locked --target $target -p picollo-native -p picollo-perf --message-format=json |
         python3 -c '
 import json, sys
 for line in sys.stdin:

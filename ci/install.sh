@@ -111,14 +111,16 @@ lintian_is_content() {
 
 # Installs the packages, compiles and runs a program without any path for the compiler, and removes them.
 debian() {
-    local state
-    state=$(dpkg-query -W -f '${Status} ' libpicollo3 libpicollo-dev picollo 2>/dev/null || true)
+    local state packages
+    packages=(picollo libpicollo-dev "libpicollo$(ci/tools/abi-version.sh)")
+    state=$(dpkg-query -W -f '${Status} ' "${packages[@]}" 2>/dev/null || true)
     case $state in
     *"ok installed"*) echo "the packages are installed already: remove them first"; return 1 ;;
     esac
     make --no-print-directory deb && lintian_is_content || return 1
     may_install || return 0
-    trap 'dpkg --purge picollo libpicollo-dev libpicollo3 >/dev/null 2>&1 || true' EXIT
+    # shellcheck disable=SC2064 # the packages of now
+    trap "dpkg --purge ${packages[*]} >/dev/null 2>&1 || true" EXIT
     local code=0
     {
         dpkg -i target/deb/*.deb &&
@@ -128,8 +130,8 @@ debian() {
             grep -q 'libpicollo.so.[0-9]* => /usr/lib\|libpicollo.so.[0-9]* => /lib' <<<"$(env -u LD_LIBRARY_PATH ldd "$work/example")" &&
             /usr/bin/picollo probe --help >/dev/null && [ -e /usr/share/zsh/vendor-completions/_picollo ]
     } || code=1
-    dpkg -L libpicollo3 libpicollo-dev picollo | sort -u >"$work/installed"
-    dpkg -r picollo libpicollo-dev libpicollo3 && dpkg --purge picollo libpicollo-dev libpicollo3 || code=1
+    dpkg -L "${packages[@]}" | sort -u >"$work/installed"
+    dpkg -r "${packages[@]}" && dpkg --purge "${packages[@]}" || code=1
     while read -r file; do
         if [ -f "$file" ] || [ -L "$file" ]; then
             # Directories shared with others stay.

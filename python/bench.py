@@ -106,7 +106,7 @@ def body() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="?", choices=["calls", "batches", "body"], default="calls")
     parser.add_argument("--mode", choices=["interlocked", "single_writer", "thread_local"], default="interlocked", help="of batches")
     arguments = parser.parse_args()

@@ -81,9 +81,10 @@ def test_all_places_are_listed_and_the_package_comes_first(tmp_path: Path) -> No
     assert (result.returncode, result.stdout.strip()) == (0, str(inside)), result.stderr
 
 
-def test_a_package_in_a_zip(tmp_path: Path) -> None:
-    archive = shutil.make_archive(str(tmp_path / "package"), "zip", SOURCES, "picollo")
-    code = "import picollo; picollo.Histogram().record(1); print(picollo.__file__)"
+def test_a_package_in_a_zip_inside_another(tmp_path: Path) -> None:
+    shutil.copytree(SOURCES / "picollo", tmp_path / "root" / "other" / "picollo")
+    archive = shutil.make_archive(str(tmp_path / "package"), "zip", tmp_path / "root")
+    code = "from other import picollo; picollo.Histogram().record(1); print(picollo.__file__)"
     result = run_python(code, environment={"PYTHONPATH": archive}, cwd=tmp_path)
     assert result.returncode == 0 and result.stdout.startswith(archive), result.stderr
 

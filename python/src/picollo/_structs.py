@@ -11,7 +11,7 @@ import re
 from ctypes import c_char_p, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, Iterable
 
-_described = json.loads(pkgutil.get_data("picollo", "abi.json") or b"")
+_described = json.loads(pkgutil.get_data(__package__ or "picollo", "abi.json") or b"")
 _functions = {one["name"][len("picollo_") :]: one for one in _described["functions"]}
 _kinds: dict[str, Any] = {
     "int32_t": ctypes.c_int32,

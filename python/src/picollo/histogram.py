@@ -362,7 +362,7 @@ _MUCH = 100_000_000
 def _warn_of_memory(options: structs.HistogramOptions) -> None:
     found = structs.Footprint()
     # The user requested a copied or unpickled histogram earlier.
-    if sys._getframe(2).f_globals.get("__name__", "").startswith("picollo."):
+    if sys._getframe(2).f_globals.get("__name__", "").startswith(f"{__package__}."):
         return
     # Creating the histogram reports wrong options.
     if held.histogram_estimate(byref(options), byref(found)) == 0 and found.initial_bytes > _MUCH:

@@ -103,7 +103,8 @@ def test_known_work() -> None:
         lambda: add_chain_256(100), lambda: add_chain_256(300), events=["page-faults", "instructions"], **options
     )
     assert result.verdict is Verdict.SLOWER
-    assert 1.5 < result.blocks.median_b / result.blocks.median_a < 6
+    # Three times as much, but a busy machine interrupts the longer blocks more often.
+    assert result.blocks.median_b / result.blocks.median_a > 1.5
     faults, instructions = result.counters
     assert "age" in faults.name and faults.a is not None and faults.a < 1
     if instructions.a is None:

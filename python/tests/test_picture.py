@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import weakref
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any, get_args
@@ -12,6 +14,7 @@ from conftest import assert_refused
 
 import picollo
 from picollo import Histogram, Snapshot
+from picollo._library import released
 from picollo.picture import Kind
 
 
@@ -66,6 +69,28 @@ def test_terminal() -> None:
     assert histogram([]).snapshot().sparkline() == "no observations"
     assert snapshot.chart("density", unit="ns", rows=3, columns=20).splitlines()[0] == "Name"
     assert len(snapshot.chart(title="", rows=3, ascii=True).splitlines()) == 5
+
+
+def test_drawing_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It releases the GIL: meanwhile others wait for the snapshot, and closing it frees nothing yet."""
+    snapshot, drawing = Histogram().snapshot(), released.report_format_html
+    pointer = weakref.ref(snapshot._handle())
+    thread = threading.Thread(target=snapshot.update)
+
+    def draw_beside_others(*arguments: Any) -> int:
+        if thread.ident is None:  # the first of several calls
+            thread.start()
+            thread.join(0.1)
+        assert thread.is_alive()
+        snapshot.close()
+        assert pointer() is not None
+        return int(drawing(*arguments))
+
+    monkeypatch.setattr(released, "report_format_html", draw_beside_others)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)  # it finds the snapshot closed
+    picollo.report(snapshot)
+    thread.join()
+    assert pointer() is None
 
 
 def test_refused() -> None:

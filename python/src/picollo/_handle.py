@@ -159,12 +159,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_free_locks)
 
 
-def new_lock(is_held: bool = True) -> ContextManager[Any]:
-    """A lock that serializes the calls on one object.
-
-    :param is_held: whether calls keep the GIL. If the GIL already serializes them, no lock is needed.
-    """
-    return contextlib.nullcontext() if is_held and HAS_GIL else Lock()
+def new_lock() -> ContextManager[Any]:
+    """Serializes the calls on an object if all of them keep the GIL. If there is one, that already does it."""
+    return contextlib.nullcontext() if HAS_GIL else Lock()
 
 
 @contextlib.contextmanager

@@ -121,7 +121,9 @@ def _drawn(
     length = len(snapshots)
     titles = (c_char_p * length)(*(c_text(label, "label") for label in labels))
     with locked(*snapshots):
-        handles = (c_void_p * length)(*(snapshot._handle() for snapshot in snapshots))
+        # An array has only the addresses. The list keeps the snapshots, which others may close meanwhile.
+        pointers = [snapshot._handle() for snapshot in snapshots]
+        handles = (c_void_p * length)(*pointers)
         return read_text(lambda *buffer: call((handles, titles, length), buffer), what)
 
 

@@ -10,7 +10,7 @@ from . import arrays, interchange, picture
 from . import _structs as structs
 from ._arguments import choice, u64
 from ._calls import c_text, fetch, read_array, read_bytes, read_text
-from ._handle import Handle, ask, locked, new_lock
+from ._handle import Handle, Lock, ask, locked
 from ._library import Functions, held, own, released
 from .errors import IncompatibleError, InvalidArgumentError, check
 from .percentile import (
@@ -114,7 +114,8 @@ class Snapshot(Handle):
         self._pointer = None
         is_small = footprint <= HELD_BYTES
         self._functions: Functions = held if is_small else released
-        self._lock = new_lock(is_small)
+        # Pictures and comparisons release the GIL, whatever the size.
+        self._lock = Lock()
         self._name = name
 
     @classmethod

@@ -165,10 +165,28 @@ public static class CompareTests
         Check.Throws<ArgumentOutOfRangeException>(() => before.FormatChart(Picture.HeatMap));
         Check.Throws<ArgumentOutOfRangeException>(() => before.FormatSparkline(0));
         Check.Throws<ArgumentNullException>(() => HdrPictures.FormatReport(new ReadOnlyHdrHistogram[] { before, null }));
+        Check.True(HdrPictures.FormatReport(new Growing(before)).EndsWith("</html>\n"), "those at the beginning");
         both[1].Dispose();
         Check.Throws<ObjectDisposedException>(() => HdrPictures.FormatReport(both));
         // The gates are open again, also from other threads.
         ModeTests.Run(2, thread => before.Compare(after));
+    }
+
+    /// <summary>A list that others extend while it is drawn.</summary>
+    private sealed class Growing(ReadOnlyHdrHistogram one) : IReadOnlyList<ReadOnlyHdrHistogram>
+    {
+        private int _count;
+
+        public int Count => _count += 100000;
+
+        public ReadOnlyHdrHistogram this[int index] => one;
+
+        public IEnumerator<ReadOnlyHdrHistogram> GetEnumerator()
+        {
+            yield return one;
+        }
+
+        System.Collections.IEnumerator System.Collections.IEnumerable.GetEnumerator() => GetEnumerator();
     }
 
     /// <summary>Two threads compare the same two histograms in opposite directions without a deadlock.</summary>

@@ -44,7 +44,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
 /// <remarks>They have no external references, and run no script.</remarks>
 public static unsafe class HdrPictures
 {
-    private delegate string Draw(IntPtr snapshots, IntPtr titles);
+    private delegate string Draw(IntPtr snapshots, IntPtr titles, UIntPtr length);
 
     /// <summary>A picture as an SVG document, which is also an element of HTML.</summary>
     /// <param name="counts">What to show.</param>
@@ -64,7 +64,7 @@ public static unsafe class HdrPictures
         Arguments.AtLeastOne(width, nameof(width));
         Arguments.AtLeastOne(height, nameof(height));
         byte[]? nativeTitle = Utf8.ToNativeOrNull(title, nameof(title)), nativeUnit = Utf8.ToNativeOrNull(unit, nameof(unit));
-        return With(counts, titles, (snapshots, names) => NativeText.Read((buffer, capacity, length) =>
+        return With(counts, titles, (snapshots, names, drawn) => NativeText.Read((buffer, capacity, length) =>
         {
             var options = new PicolloPictureOptions
             {
@@ -72,8 +72,7 @@ public static unsafe class HdrPictures
             };
             fixed (byte* titleText = nativeTitle, unitText = nativeUnit)
                 return NativeMethods.picollo_pictures_format_svg(
-                    (IntPtr*)snapshots, (byte**)names, (UIntPtr)(uint)counts.Count, (uint)picture, titleText, unitText, &options,
-                    buffer, capacity, length);
+                    (IntPtr*)snapshots, (byte**)names, drawn, (uint)picture, titleText, unitText, &options, buffer, capacity, length);
         }));
     }
 
@@ -86,12 +85,11 @@ public static unsafe class HdrPictures
         IReadOnlyList<ReadOnlyHdrHistogram> counts, IReadOnlyList<string?>? titles = null, string? title = null, string? unit = null)
     {
         byte[]? nativeTitle = Utf8.ToNativeOrNull(title, nameof(title)), nativeUnit = Utf8.ToNativeOrNull(unit, nameof(unit));
-        return With(counts, titles, (snapshots, names) => NativeText.Read((buffer, capacity, length) =>
+        return With(counts, titles, (snapshots, names, drawn) => NativeText.Read((buffer, capacity, length) =>
         {
             fixed (byte* titleText = nativeTitle, unitText = nativeUnit)
                 return NativeMethods.picollo_report_format_html(
-                    (IntPtr*)snapshots, (byte**)names, (UIntPtr)(uint)counts.Count, titleText, unitText, buffer, capacity,
-                    length);
+                    (IntPtr*)snapshots, (byte**)names, drawn, titleText, unitText, buffer, capacity, length);
         }));
     }
 
@@ -99,11 +97,13 @@ public static unsafe class HdrPictures
     private static string With(IReadOnlyList<ReadOnlyHdrHistogram> counts, IReadOnlyList<string?>? titles, Draw draw)
     {
         ArgumentNullException.ThrowIfNull(counts);
-        if (titles != null && titles.Count != counts.Count)
+        // Others may change the list meanwhile.
+        ReadOnlyHdrHistogram[] all = counts.ToArray();
+        if (titles != null && titles.Count != all.Length)
             throw new ArgumentException("There are as many titles as histograms, or none.", nameof(titles));
         Loader.Ensure();
         int entered = 0, held = 0;
-        var handles = new SnapshotHandle[counts.Count];
+        var handles = new SnapshotHandle[all.Length];
         using (var blocks = new NativeBlocks())
             lock (ReadOnlyHdrHistogram.s_pairing)
                 try
@@ -112,7 +112,7 @@ public static unsafe class HdrPictures
                     byte** names = titles == null ? null : (byte**)blocks.Allocate(handles.Length * sizeof(byte*));
                     for (int i = 0; i < handles.Length; i++)
                     {
-                        ReadOnlyHdrHistogram one = counts[i] ?? throw new ArgumentNullException(nameof(counts));
+                        ReadOnlyHdrHistogram one = all[i] ?? throw new ArgumentNullException(nameof(counts));
                         Monitor.Enter(one.Gate);
                         entered++;
                         handles[i] = one.Current();
@@ -123,14 +123,14 @@ public static unsafe class HdrPictures
                         if (names != null)
                             names[i] = blocks.Text(titles![i], nameof(titles));
                     }
-                    return draw((IntPtr)snapshots, (IntPtr)names);
+                    return draw((IntPtr)snapshots, (IntPtr)names, (UIntPtr)(uint)handles.Length);
                 }
                 finally
                 {
                     for (int i = 0; i < held; i++)
                         handles[i].DangerousRelease();
                     for (int i = 0; i < entered; i++)
-                        Monitor.Exit(counts[i].Gate);
+                        Monitor.Exit(all[i].Gate);
                 }
     }
 }

@@ -1,8 +1,8 @@
 //! Known values, and calibration: how often results are correct in simulations with a known truth.
 
 use super::*;
-use picollo_core::Layout;
-use picollo_core::SharedHistogram;
+use picollo_core::layouts::{Footprint, Storage};
+use picollo_core::{Layout, Options, SharedHistogram};
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -58,6 +58,12 @@ fn worked_by_hand() {
     assert_eq!((compared.b.lower, compared.b.upper), (6, 14));
     near(compared.difference_lower, 0.0, 1e-15);
     assert_eq!(Verdict::from_code(compared.verdict), Verdict::NoEvidence, "0 is not beyond a bucket");
+    // Unequal distances: the lower end is that of B's lower and A's upper one, 5 and 12, and the upper end that of 4 and 3.
+    let a = snapshot(EXACT, &once(&[1, 2, 3, 4, 5, 6, 7, 8, 17, 18]));
+    let b = snapshot(EXACT, &once(&[24, 25, 26, 27, 30, 31, 32, 33, 34, 35]));
+    let compared = compare_snapshots(&a, &b, &CompareOptions::default()).unwrap();
+    near(compared.difference_lower, 25.0 - 13.0, 1e-12);
+    near(compared.difference_upper, 25.0 + 5.0, 1e-12);
 }
 
 #[test]
@@ -104,6 +110,7 @@ fn options_and_empty_ones() {
     for options in [
         CompareOptions { relative_threshold: f64::NAN, ..options },
         CompareOptions { absolute_threshold: f64::NAN, ..options },
+        CompareOptions { resolution: f64::NAN, ..options },
     ] {
         assert_eq!(compare_snapshots(&some, &some, &options), Err(Error::InvalidArgument));
     }
@@ -114,6 +121,25 @@ fn options_and_empty_ones() {
     assert_eq!(margins(&options), 2.0);
     assert_eq!(margins(&CompareOptions { relative_threshold: -1.0, ..options }), 1.0, "a bucket");
     assert_eq!(margins(&CompareOptions { absolute_threshold: 50.0, ..options }), 50.0);
+}
+
+/// A difference that equals the margin does not exceed it, so that equal blocks are not different without a margin.
+#[test]
+fn differences_of_the_margin_are_no_evidence() {
+    const RESOLUTION: u32 = COMPARISON_MARGIN_IS_RESOLUTION | COMPARISON_BELOW_RESOLUTION;
+    for (b, absolute_threshold, resolution, verdict, flags) in [
+        (8.0, 0.0, 0.0, Verdict::NoEvidence, COMPARISON_WITHIN_MARGIN),
+        (10.0, 2.0, 0.0, Verdict::NoEvidence, COMPARISON_WITHIN_MARGIN),
+        (6.0, 2.0, 2.0, Verdict::NoEvidence, COMPARISON_WITHIN_MARGIN),
+        (10.0, 0.0, 2.0, Verdict::NoEvidence, COMPARISON_WITHIN_MARGIN | RESOLUTION),
+        (10.0, 1.5, 0.0, Verdict::Slower, 0),
+        (6.0, 1.5, 0.0, Verdict::Faster, 0),
+    ] {
+        let options =
+            CompareOptions { relative_threshold: -1.0, absolute_threshold, resolution, ..Default::default() };
+        let found = compare_blocks(&[8.0; 10], &[b; 10], &mut [0.0; 10], &options).unwrap();
+        assert_eq!((found.verdict(), found.flags), (verdict, flags), "{b} {absolute_threshold} {resolution}");
+    }
 }
 
 #[test]
@@ -129,6 +155,7 @@ fn too_few_for_an_interval() {
     let compared = compare_snapshots(&five, &six, &CompareOptions::default()).unwrap();
     assert_eq!(compared.difference_lower, f64::NEG_INFINITY);
     assert_eq!(compared.smallest_detectable, f64::INFINITY);
+    assert_eq!(std::format!("{compared}"), "P50: 0 [n/a, n/a], no evidence");
     assert_eq!((compared.verdict, compared.flags), (0, COMPARISON_TOO_FEW | COMPARISON_MARGIN_IS_RESOLUTION));
 }
 
@@ -152,6 +179,9 @@ fn very_many() {
     let compared = compare_snapshots(&a, &c, &CompareOptions::default()).unwrap();
     assert!(compared.mann_whitney_p < 1e-300);
     assert_eq!(compared.verdict, 0);
+    // The cube of these exceeds 128 bits.
+    let [a, b] = [100, 101].map(|value| snapshot(EXACT, &[(value, 10 * N)]));
+    assert_eq!(compare_snapshots(&a, &b, &CompareOptions::default()).unwrap().cliffs_delta, 1.0);
     // As many as possible.
     let most = snapshot(EXACT, &[(100, u64::MAX)]);
     let more = snapshot(EXACT, &[(200, u64::MAX)]);
@@ -178,27 +208,59 @@ fn unlike_layouts_compare_as_if_recorded_alike() {
         assert_eq!(mixed.cliffs_delta, sign * alike.cliffs_delta);
         assert_eq!((mixed.ks_distance, mixed.ks_p), (alike.ks_distance, alike.ks_p));
         assert_eq!(mixed.mann_whitney_p, alike.mann_whitney_p);
+        assert_eq!(mixed.mann_whitney_z, sign * alike.mann_whitney_z);
     }
     assert_eq!(mixed.flags & COMPARISON_LAYOUTS_DIFFER, COMPARISON_LAYOUTS_DIFFER);
     assert_eq!(alike.flags & COMPARISON_LAYOUTS_DIFFER, 0);
+    let (one, two) = (snapshot(EXACT, &[(7, 10)]), snapshot(EXACT.with_unit(1).unwrap(), &[(7, 10)]));
+    assert_ne!(compare_snapshots(&one, &two, &options).unwrap().flags & COMPARISON_LAYOUTS_DIFFER, 0);
 }
 
 #[test]
 fn omitted_values_are_reported() {
-    let histogram =
-        SharedHistogram::create(&picollo_core::Options { max_trackable: 1000, ..Default::default() })
-            .unwrap();
-    histogram.record(5);
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, picollo_core::Since::Reset).unwrap();
-    let flags = |snapshot: &Snapshot| {
-        compare_snapshots(snapshot, snapshot, &CompareOptions::default()).unwrap().flags
-            & COMPARISON_OUT_OF_RANGE
+    let mut options = Options {
+        storage: Storage::Sparse,
+        no_live_reset: true,
+        min_trackable: 10,
+        max_trackable: 1 << 30,
+        ..Options::default()
     };
-    assert_eq!(flags(&snapshot), 0);
-    histogram.record(1 << 40);
-    histogram.update(&mut snapshot, picollo_core::Since::Reset).unwrap();
-    assert_eq!(flags(&snapshot), COMPARISON_OUT_OF_RANGE);
+    // There is memory for the counters around one value.
+    let Footprint { initial, step, .. } = SharedHistogram::estimate(&options).unwrap();
+    options.max_bytes = (initial + step) as u64;
+    let with = |values: &[u64]| {
+        let histogram = SharedHistogram::create(&options).unwrap();
+        values.iter().for_each(|&value| histogram.record(value));
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        histogram.update(&mut snapshot, picollo_core::Since::Reset).unwrap();
+        snapshot
+    };
+    let flags = |a: &Snapshot, b: &Snapshot| {
+        compare_snapshots(a, b, &CompareOptions::default()).unwrap().flags & COMPARISON_OUT_OF_RANGE
+    };
+    let whole = with(&[50]);
+    assert_eq!(flags(&whole, &whole), 0);
+    for omitted in [5, 1 << 40, 1 << 29] {
+        let part = with(&[50, omitted]);
+        let reported = [flags(&part, &whole), flags(&whole, &part)];
+        assert_eq!(reported, [COMPARISON_OUT_OF_RANGE; 2], "{omitted}");
+    }
+}
+
+/// A smaller difference is detected less often. What is detected with this probability determines the probability.
+#[test]
+fn powers_below_a_half() {
+    for (power, z) in [(0.8, 0.841_6), (0.5, 0.0), (0.2, -0.841_6)] {
+        let smallest = smallest_detectable(-1.96, 1.96, 5.0, 0.95, power);
+        near(smallest, 5.0 + 1.96 + z, 1e-3);
+        near(power_behind(-1.96, 1.96, 5.0, 0.95, smallest).unwrap(), power, 1e-3);
+        let runs = CompareOptions { power, ..CompareOptions::default() };
+        let runs = compare_runs(&[8.0, 9.0, 10.0, 11.0, 12.0], 10.0, &runs).unwrap();
+        // One standard deviation of five runs and a new one is 1.732.
+        near(runs.smallest_detectable, 0.1 + runs.difference_upper + 1.732 * z, 1e-3);
+    }
+    assert_eq!(smallest_detectable(-1.0, 1.0, 5.0, 0.95, 0.001), 5.0, "no difference is detected so seldom");
+    assert_eq!(power_behind(-1.0, 1.0, 5.0, 0.95, 5.0), None);
 }
 
 // ---- simulations ----------------------------------------------------------------------------------------------------

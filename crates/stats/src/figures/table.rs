@@ -221,6 +221,13 @@ mod tests {
             ("wall-clock", 4e9),
             ("page-faults", 500.0),
             ("context-switches", 70.0),
+            ("cache-references", 2.4e7),
+            ("cache-misses", 1.2e7),
+            ("L1-icache-load-misses", 1.5e7),
+            ("dTLB-load-misses", 1.8e7),
+            ("iTLB-load-misses", 2.1e7),
+            ("stalled-cycles-frontend", 5e8),
+            ("stalled-cycles-backend", 1e9),
         ];
         for (name, value) in [
             ("ipc", 1.5),
@@ -233,6 +240,13 @@ mod tests {
             ("cpus", 0.25),
             ("faults-per-second", 500.0),
             ("switches-per-second", 70.0),
+            ("cache-miss-rate", 0.5),
+            ("cache-mpki", 4.0),
+            ("l1i-mpki", 5.0),
+            ("dtlb-mpki", 6.0),
+            ("itlb-mpki", 7.0),
+            ("frontend-stalls", 0.25),
+            ("backend-stalls", 0.5),
         ] {
             assert_eq!(of(name, &counts), value, "{name}");
         }
@@ -264,7 +278,14 @@ mod tests {
             let sum = parts.map(|name| of(name, &planted)).iter().sum::<f64>();
             assert!((sum - of(whole, &planted)).abs() < 1e-12, "{whole}");
         }
-        assert_eq!(of("tma-memory-bound", &planted), 0.25);
+        for (part, value) in [
+            ("tma-heavy-operations", 0.06),
+            ("tma-branch-mispredicts", 0.09),
+            ("tma-fetch-latency", 0.15),
+            ("tma-memory-bound", 0.25),
+        ] {
+            assert_eq!(of(part, &planted), value, "{part}");
+        }
         // Hardware rounds, so a part may be larger than the whole.
         let rounded =
             planted.map(|(name, count)| (name, if name == "topdown-heavy-ops" { 404.0 } else { count }));

@@ -174,7 +174,7 @@ impl Benchmark {
         Ok(self.is_enough())
     }
 
-    fn is_enough(&self) -> bool {
+    pub(super) fn is_enough(&self) -> bool {
         let blocks = &self.judged;
         // If blocks depend on each other, few may be independent. Then even their extremes lack the requested
         // confidence.

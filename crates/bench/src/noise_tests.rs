@@ -174,7 +174,7 @@ fn steps_that_are_not_known() {
             load.waited = load.waited.map(|waited| waited / 2);
         }
     };
-    assert_eq!(of(&[QUIET], backwards), []);
+    assert_eq!(of(&[Stretch { waited: 0.3, ..QUIET }], backwards), []);
     assert_eq!(of(&[busy], backwards), [0..=990]);
     // Another CPU, with hours on its counters.
     let vanishes = |at: u64, load: &mut Load| {

@@ -4,7 +4,10 @@
 use super::simulation::Random;
 use super::*;
 use picollo_native::work;
-use picollo_stats::{COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION, Verdict};
+use picollo_stats::{
+    COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_NOISY, COMPARISON_WITHIN_MARGIN,
+    Verdict,
+};
 
 const MILLI: u64 = 1_000_000_000;
 
@@ -101,6 +104,11 @@ fn what_is_run_when() {
     assert_eq!((result.blocks.median_a, result.blocks.verdict), (0.0, 0), "all of it was overhead");
     assert_eq!(result.flags, NOTHING);
     assert_eq!((result.overhead_error_a, result.empty_count), (0.0, 16));
+    assert_eq!(
+        benchmark.snapshot(Side::A).unwrap().highest_recorded().unwrap().upper,
+        0,
+        "also of single samples"
+    );
     // An empty sample follows every fifth block.
     let (_, steps) = run(&BenchmarkOptions { max_blocks: 11, ..options }, |_, _| 3e6);
     assert!(in_blocks(&steps).ends_with("e.....e.....e."), "{steps:?}");
@@ -108,6 +116,26 @@ fn what_is_run_when() {
     let (benchmark, steps) = run(&without, |_, _| 3e6);
     assert_eq!(steps.len(), 2 + 16);
     assert_eq!(benchmark.result().unwrap().blocks.median_a, 1_000_000.0);
+    // A result in between is that of all blocks so far.
+    let mut benchmark = Benchmark::create(&without, &[]).unwrap();
+    while benchmark.next().unwrap().is_some() {
+        benchmark.done_after(3_000_000).unwrap();
+        let counted = benchmark.result().map_or(0, |result| result.blocks.block_count);
+        assert_eq!(counted, benchmark.blocks().0.len() as u64);
+    }
+}
+
+#[test]
+fn errors_of_the_overhead() {
+    let mut overhead = Overhead::default();
+    for picos in [1_000.0, 1_100.0, 1_200.0] {
+        overhead.add(0, picos).unwrap();
+        overhead.add(1, 10.0 * picos).unwrap();
+    }
+    for (calls, a, b, error) in [([10, 10], 110.0, 110.0, 0.0), ([10, 200], 110.0, 55.0, 10f64.hypot(5.0))] {
+        overhead.settle(calls);
+        assert_eq!(overhead.per_block(), picollo_stats::BlockOverhead { a, b, error }, "{calls:?}");
+    }
 }
 
 #[test]
@@ -299,6 +327,69 @@ fn check_rows(blocks: &BlockComparison) {
     assert!(blocks.difference_lower <= blocks.difference && blocks.difference <= blocks.difference_upper);
 }
 
+/// B takes twice as long as A, except in the first disturbed blocks. Disturbed blocks are left out up to a half. If there are more, or if
+/// too few would remain, all count, and the result is noisy unless all blocks prove something.
+#[test]
+fn disturbed_blocks_are_left_out() {
+    let noisy = |blocks: &BlockComparison| blocks.flags & COMPARISON_NOISY != 0;
+    for (length, disturbed, equal, keep_disturbed, counted, verdict, is_noisy) in [
+        (40, 10, 10, false, 30, Verdict::Slower, false),
+        (40, 20, 20, false, 20, Verdict::Slower, false),
+        (40, 21, 21, false, 40, Verdict::NoEvidence, true),
+        (40, 21, 21, true, 40, Verdict::NoEvidence, false),
+        (40, 10, 0, true, 40, Verdict::Slower, false),
+        (40, 30, 0, false, 40, Verdict::Slower, false),
+        (40, 30, 40, false, 40, Verdict::NoEvidence, false),
+        (10, 5, 0, false, 10, Verdict::Slower, false),
+    ] {
+        let options = BenchmarkOptions { no_overhead: true, keep_disturbed, ..BenchmarkOptions::default() };
+        let mut benchmark = Benchmark::create(&options, &[]).unwrap();
+        // Spread over all blocks, so that no block depends on the one before it. The time changes, and the ratio does not.
+        let place = |at: usize| at * 3 % length;
+        let a: Vec<f64> = (0..length).map(|at| 1e5 * (1 + at % 3) as f64).collect();
+        let b = (0..length).map(|at| if place(at) < equal { a[at] } else { 2.0 * a[at] }).collect();
+        benchmark.blocks = [a, b];
+        let disturbed: Vec<bool> = (0..length).map(|at| place(at) < disturbed).collect();
+        let blocks = benchmark.compare(&disturbed, &mut Vec::new()).unwrap();
+        let found = (blocks.block_count, blocks.verdict(), noisy(&blocks));
+        assert_eq!(found, (counted, verdict, is_noisy), "{disturbed:?} of {length}: {blocks:?}");
+        let is_exact = blocks.difference_lower == blocks.difference_upper;
+        assert_eq!(is_exact, verdict == Verdict::Slower || equal == length, "{blocks:?}");
+    }
+}
+
+/// A look ends the benchmark if the answer can no longer change, or is as precise as asked.
+#[test]
+fn looks_end_it_if_enough_is_known() {
+    let mut benchmark = Benchmark::create(&budget(1.0), &[]).unwrap();
+    benchmark.look_confidence = 0.95;
+    let known = BlockComparison {
+        coverage: 0.96,
+        median_a: 100.0,
+        difference: 40.0,
+        difference_lower: 30.0,
+        difference_upper: 50.0,
+        resolution: 50.0,
+        verdict: Verdict::Slower as u32,
+        ..BlockComparison::default()
+    };
+    let within = BlockComparison { verdict: 0, flags: COMPARISON_WITHIN_MARGIN, ..known };
+    for (precision, judged, is_enough) in [
+        (0.0, known, true),
+        (0.0, BlockComparison { difference_lower: 29.0, ..known }, false),
+        (0.0, BlockComparison { verdict: 0, ..known }, false),
+        (0.0, BlockComparison { coverage: 0.94, ..known }, false),
+        (0.0, within, true),
+        (0.0, BlockComparison { flags: COMPARISON_WITHIN_MARGIN | COMPARISON_NOISY, ..within }, false),
+        (0.1, known, true),
+        (0.09, known, false),
+        (0.09, BlockComparison { resolution: 100.0, ..known }, true),
+    ] {
+        (benchmark.limits.precision, benchmark.judged) = (precision, judged);
+        assert_eq!(benchmark.is_enough(), is_enough, "{precision} {judged:?}");
+    }
+}
+
 /// Calls get slower, by 3.5 ns of 20, about when the first empty samples are taken. The overhead subtracted from A must
 /// still be the one subtracted from B.
 #[test]
@@ -426,6 +517,14 @@ fn what_takes_no_time_ends_in_time() {
         assert!(longest <= 10.0 * 2e8, "a sample takes what it should: {longest}");
         assert_eq!(result.blocks.verdict, 0);
         assert_eq!(result.flags, NOTHING);
+        assert!(result.repetitions_a.max(result.repetitions_b) <= 1 << 40, "{result:?}");
+    }
+    for (calls, nothing) in
+        [([20_000.0, 25_000.0], BENCHMARK_NOTHING_A), ([25_000.0, 20_000.0], BENCHMARK_NOTHING_B)]
+    {
+        let (result, benchmark, _) = measured(&budget(0.2), [calls[0], calls[1], 20_000.0], 20.0);
+        assert_eq!(result.flags, nothing);
+        assert!(markdown(&benchmark).contains("is its result used?"));
     }
 }
 
@@ -459,8 +558,26 @@ fn longer_than_the_budget() {
         (result.blocks.block_count, result.repetitions_a, result.flags),
         (1, 1, BENCHMARK_BUDGET_SPENT)
     );
+    assert!(result.overhead_a < 1_000.0, "that of one call, too: {result:?}");
     let slow = steps.iter().rev().take_while(|step| step.side != Side::Empty).map(|step| step.repetitions);
     assert!(slow.filter(|&calls| calls > 1).count() <= 1, "{steps:?}");
+
+    // It ends with the sample that exceeds the budget: in the third block, and the empty one behind the fifth block. A requested
+    // number of calls stays.
+    let fixed = BenchmarkOptions {
+        repetitions: 7,
+        warm_up_seconds: 1e-12,
+        precision: -1.0,
+        ..BenchmarkOptions::default()
+    };
+    for (budget_seconds, no_overhead, length) in
+        [(0.105, true, 2 + 2 * 4 + 1), (0.385, false, 2 + 16 + 5 * 4 + 1), (0.005, false, 1 + 1 + 4)]
+    {
+        let options = BenchmarkOptions { budget_seconds, no_overhead, ..fixed };
+        let (_, steps) = run(&options, |_, _| 10.0 * MILLI as f64);
+        assert_eq!(steps.len(), length, "{budget_seconds}: {steps:?}");
+        assert!(steps.iter().all(|step| step.repetitions == 7), "{steps:?}");
+    }
 
     // A warm-up longer than the budget.
     let options = BenchmarkOptions { warm_up_seconds: 100.0, ..budget(0.1) };
@@ -484,6 +601,11 @@ fn planted() {
             assert_eq!(result.blocks.verdict, verdict as u32);
         }
     }
+    // Under Valgrind, times mean nothing.
+    let (_, mut benchmark, _) = measured(&budget(1.0), [40_000.0, 41_000.0, 20_000.0], 400.0);
+    benchmark.is_simulated = true;
+    let result = benchmark.result().unwrap();
+    assert_eq!((result.blocks.verdict, result.flags), (0, BENCHMARK_SIMULATED));
 }
 
 /// For real: closures that do nothing, which once ran for hours.

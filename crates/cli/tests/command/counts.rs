@@ -467,6 +467,7 @@ fn reports_are_for_people_programs_and_flame_graphs() {
     assert_eq!((output.status.code(), found.lines().count() <= 15), (Some(3), true));
     assert!(found.lines().all(|line| line.chars().count() <= 165), "{found}");
     assert_eq!(counted(&["--fail-if-slower", "--threshold=0.1"]).status.code(), Some(0));
+    assert_eq!(counted(&[]).status.code(), Some(0), "nobody said that it should fail");
     let found = json(&["stat", "--counts", "--json", "--folded", &folded, &bare]);
     let part = |name: &str| array(&found["parts"]).iter().find(|of| of["function"] == name).unwrap();
     let sum: u64 = array(&found["parts"]).iter().map(|of| of["b"].as_u64().unwrap()).sum();

@@ -38,6 +38,38 @@ fn figures_use_the_sums_of_both_sides() {
     assert!((difference - (b - a)).abs() <= 1e-9 * a.abs(), "{figure}");
 }
 
+/// B takes 0.2 s more and 30 MB. Both have the values of their own runs, and the status follows the verdict: beside busy programs, there may
+/// be none.
+#[test]
+fn a_slower_command_fails_if_asked() {
+    let slow = "sleep 0.2; x=$(head -c 30000000 /dev/zero | tr '\\0' x)";
+    let options = ["compare", "--budget=60", "--precision=0", "--shell", "--fail-if-slower", "--json"];
+    let options = [&options, &["--min-blocks=8", "--max-blocks=8", "--keep-disturbed"][..]].concat();
+    for (commands, reversed) in [(["true", slow], "faster"), ([slow, "true"], "slower")] {
+        let output = run(&[&options, &commands[..]].concat());
+        let found = crate::common::json(&output);
+        let [wall, memory] = ["wall", "memory"].map(|key| &found["metrics"][key]);
+        let longer = if reversed == "faster" { "b" } else { "a" };
+        let at = usize::from(longer == "b");
+        for block in 0..8 {
+            let [wall, cpu, user, system] = ["wall", "cpu", "user", "system"]
+                .map(|key| found["metrics"][key]["blocks"][block][at].as_f64().unwrap());
+            assert!(wall >= 0.2 && (cpu - user - system).abs() < 1e-9, "{found}");
+            // At most three processes run at a time.
+            assert!(cpu <= 3.0 * wall + 0.1, "{found}");
+        }
+        assert!(wall[longer].as_f64().unwrap() > 0.1, "{wall}");
+        assert_ne!(wall["verdict"], reversed, "{wall}");
+        assert_eq!(memory["verdict"], if at == 1 { "more" } else { "less" }, "{memory}");
+        let [lower, upper] = ["lower", "upper"].map(|end| wall[end].as_f64().unwrap());
+        assert!(lower <= wall["difference"].as_f64().unwrap() && lower < upper, "{wall}");
+        let is_threshold = memory["margin"].as_f64() > memory["resolution"].as_f64();
+        assert_eq!(memory["margin_by"], if is_threshold { "threshold" } else { "resolution" }, "{memory}");
+        let expected = if wall["verdict"] == "slower" { 3 } else { 0 };
+        assert_eq!((output.status.code(), text(&output).1.as_str()), (Some(expected), ""), "{wall}");
+    }
+}
+
 #[test]
 fn figures_without_counts_are_absent() {
     // The kernel of this machine does not count such events.

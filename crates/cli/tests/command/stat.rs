@@ -83,6 +83,10 @@ fn commands_fail_read_input_and_run_in_a_shell() {
     let input = place.write("input", "1\n");
     // Each run reads it from its start.
     assert_eq!(json(&["--runs=3", "--input", &input, "--shell", "read x && test $x = 1"])["run_count"], 3);
+    // Without --input it is empty, whatever this command's is.
+    let mut without = common::command(&["stat", "--json", "--runs=1", "--shell", "! read x"]);
+    let without = without.stdin(std::fs::File::open(&input).unwrap()).output().unwrap();
+    assert_eq!(common::json(&without)["run_count"], 1);
     assert_eq!(stat(&["--runs=2"]).status.code(), Some(2));
     // A file gets the JSON in addition to the printed text.
     let beside = place.path("beside");

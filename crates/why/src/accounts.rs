@@ -150,6 +150,16 @@ mod tests {
     }
 
     #[test]
+    fn a_delay_is_known_if_both_are_read() {
+        let [unread, read] =
+            [NOT_READ, 7].map(|run_delay_nanos| Accounts { run_delay_nanos, ..Accounts::default() });
+        for (later, earlier) in [(unread, read), (read, unread), (unread, unread)] {
+            assert!(!later.since(&earlier).knows(KNOWN_RUN_DELAY), "{later:?} {earlier:?}");
+        }
+        assert!(read.since(&read).knows(KNOWN_RUN_DELAY));
+    }
+
+    #[test]
     fn accounts_that_go_back_are_contradictory() {
         let [before, after] = [(); 2].map(|()| Accounts::read(None).unwrap());
         assert_eq!(before.since(&after).missing, Missing::Contradictory);

@@ -118,7 +118,7 @@ fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
     let planted = [
         ([0, 20, 0], Cause::OwnWaiting, Cause::OffCpu),
         ([0, 1, 20], Cause::RunQueue, Cause::OffCpu),
-        ([20, 0, 0], Cause::OnCpu, Cause::OnCpu),
+        ([8, 0, 0], Cause::OnCpu, Cause::OnCpu),
         ([10, 10, 10], Cause::Several, Cause::OffCpu),
     ];
     for usual_waiting in [0, 10 * MS] {
@@ -132,8 +132,8 @@ fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
                     known if known & KNOWN_RUN_DELAY == 0 => without_delay,
                     _ => right,
                 };
-                // Controls with all evidence, and with as little as the observation.
-                for controls in [ALL, known] {
+                // Controls with all evidence, with as little as the observation, and with the least.
+                for controls in [ALL, known, KNOWN_ACCOUNTS] {
                     let found = diagnosis(&exemplar, &ordinary(usual_waiting, controls)).cause;
                     let allowed =
                         expected == found || controls & KNOWN_ACCOUNTS == 0 && found == Cause::NotKnown;
@@ -151,6 +151,15 @@ fn a_request_that_always_waits_and_was_preempted_was_preempted() {
     // Two kinds under one label have no usual values, and the diagnosis shows that.
     let mixed = usual_of((0..64).map(|i| observed(MS, i % 2 * 10 * MS, 0, ALL)));
     assert_eq!(diagnosis(&exemplar, &mixed).cause, Cause::Several);
+    assert_eq!(diagnosis(&observed(4 * MS, 5 * MS, 0, ALL), &mixed).cause, Cause::Several);
+}
+
+/// A thread that did not give up its CPU was off it for another reason.
+#[test]
+fn only_who_waits_has_waited() {
+    let mut exemplar = observed(MS, 30 * MS, 0, ALL);
+    exemplar.evidence.voluntary = 0;
+    assert_eq!(diagnosis(&exemplar, &ordinary(0, ALL)).cause, Cause::Unexplained);
 }
 
 /// The thread was idle before, within the same window of accounts, and then worked a quarter of a millisecond.

@@ -138,6 +138,16 @@ fn runs_that_cannot_be_saved_or_read_are_errors() {
         let other = Run { histograms: vec![("one".to_owned(), histogram(values))], ..Run::default() };
         assert_eq!(baseline.save(&other).unwrap_err().status(), status);
     }
+    let bounded = picollo_core::SingleWriterHistogram::create(&picollo_core::Options {
+        max_trackable: 1000,
+        ..Default::default()
+    })
+    .unwrap();
+    [5, 5000].iter().for_each(|&value| bounded.recorder().unwrap().record(value));
+    let mut snapshot = Snapshot::boxed(*bounded.layout()).unwrap();
+    bounded.update(&mut snapshot, Since::Reset).unwrap();
+    let partial = Run { histograms: vec![("one".to_owned(), snapshot)], ..Run::default() };
+    assert_eq!(baseline.save(&partial).unwrap_err().status(), Status::InvalidArgument);
     assert!(baseline.runs().unwrap().is_empty());
     std::fs::remove_dir_all(&place.0).unwrap();
     // A file occupies the place of the directory.

@@ -38,8 +38,8 @@ fn figures_use_the_sums_of_both_sides() {
     assert!((difference - (b - a)).abs() <= 1e-9 * a.abs(), "{figure}");
 }
 
-/// B takes 0.2 s more and 30 MB. Both have the values of their own runs, and the status follows the verdict: beside busy programs, there may
-/// be none.
+/// One command takes 0.2 s and 30 MB more. The values of each side are those of its runs, and the status follows the verdict, which may be
+/// missing beside busy programs.
 #[test]
 fn a_slower_command_fails_if_asked() {
     let slow = "sleep 0.2; x=$(head -c 30000000 /dev/zero | tr '\\0' x)";

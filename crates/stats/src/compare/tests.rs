@@ -247,7 +247,7 @@ fn omitted_values_are_reported() {
     }
 }
 
-/// A smaller difference is detected less often. What is detected with this probability determines the probability.
+/// A smaller difference is detected less often. The probability can be computed back from the difference.
 #[test]
 fn powers_below_a_half() {
     for (power, z) in [(0.8, 0.841_6), (0.5, 0.0), (0.2, -0.841_6)] {

@@ -163,5 +163,23 @@ mod tests {
     fn accounts_that_go_back_are_contradictory() {
         let [before, after] = [(); 2].map(|()| Accounts::read(None).unwrap());
         assert_eq!(before.since(&after).missing, Missing::Contradictory);
+        let earlier =
+            Accounts { ticks: 10, cpu_nanos: 20, run_delay_nanos: 30, voluntary: 1, ..Accounts::default() };
+        let later = Accounts {
+            ticks: 11,
+            cpu_nanos: 22,
+            run_delay_nanos: 33,
+            voluntary: 5,
+            involuntary: 5,
+            minor_faults: 6,
+            major_faults: 7,
+        };
+        let found = later.since(&earlier);
+        assert_eq!((found.cpu_nanos, found.run_delay_nanos), (2, 3));
+        assert_eq!((found.voluntary, found.involuntary), (4, 5));
+        assert_eq!((found.minor_faults, found.major_faults), (6, 7));
+        for back in [Accounts { ticks: 9, ..later }, Accounts { cpu_nanos: 19, ..later }] {
+            assert_eq!(back.since(&earlier).missing, Missing::Contradictory);
+        }
     }
 }

@@ -126,6 +126,17 @@ fn no_more_are_slow_than_there_are() {
 }
 
 #[test]
+fn short_observations_are_counted_apart() {
+    let mut usual = Usual::new().unwrap();
+    (1..=20).for_each(|number| usual.add(&one(number, [50_000, 0, 0], 0)));
+    let mut short = one(101, [250_000, 0, 0], 0);
+    short.evidence.window_nanos += 200_000;
+    let counted = Interval { observations: 1, slow: 1, ..above(0) };
+    let interval = Interval::new(counted, &[short], 1, &[], 0, &usual).unwrap();
+    assert_eq!((interval.too_short, interval.without_controls, interval.known), (1, 0, 0));
+}
+
+#[test]
 fn no_observations_give_no_text() {
     // The hints do not matter here.
     let hints = Hints { steal: Some(0.5), ..Hints::default() };

@@ -80,6 +80,27 @@ fn text_of(interval: &Interval) -> String {
     text
 }
 
+/// Slow values are those of the buckets above the threshold's bucket, and those above the range. An observation has the time of its beginning.
+#[test]
+fn the_numbers_of_an_interval_are_exact() {
+    let options =
+        Options { relative_error: 0.1, min_trackable: 10, max_trackable: 100_000, ..Options::default() };
+    let histogram = SharedHistogram::create(&options).unwrap();
+    let options = ExemplarOptions { threshold: 1000, ..ExemplarOptions::default() };
+    let collector = Collector::create(&histogram, &options).unwrap();
+    let threshold = histogram.layout().bucket_of(1000).unwrap();
+    [5, 100, threshold.lower, threshold.upper, threshold.upper + 1].map(|value| histogram.record(value));
+    let begin = picollo_native::unix_nanos();
+    collector.offer(50_000_000, None);
+    let end = picollo_native::unix_nanos();
+    let interval = collector.collect().unwrap();
+    assert_eq!((interval.observations, interval.slow, interval.threshold), (6, 2, threshold.upper));
+    let (exemplar, _) = interval.exemplars()[0];
+    assert!((begin - 50_000_000..=end - 50_000_000).contains(&exemplar.unix_nanos), "{exemplar:?}");
+    let exported = format!("{:?}", interval.metric_exemplars().unwrap());
+    assert!(!exported.contains("cause"), "the cause is not known: {exported}");
+}
+
 #[test]
 fn a_scope_that_ends_on_another_thread_has_no_cause() {
     let collector = collector(ExemplarOptions { threshold: 1_000_000, ..ExemplarOptions::default() });

@@ -285,14 +285,15 @@ print(f"{len(sys.argv) - 1} packages")
 assert len(sys.argv) == 17
 END
 }
-# A registry in a directory: the packages of others as cargo has them, and ours.
-make_registry() (
-    cd "$root" && rm -rf "$registry" && cargo vendor --quiet --locked --versioned-dirs "$registry" >/dev/null &&
-        for package in "$target"/package/tmp-registry/picollo*.crate; do
-            tar -xzf "$package" -C "$registry" && echo '{"files":{},"package":null}' >"$registry/$(basename "$package" .crate)/.cargo-checksum.json"
-        done
-)
-has_registry() { [ -e "$registry" ] || make_registry; }
+# A registry in a directory: the packages of others as cargo has them, and for the crates also ours.
+vendor() { (cd "$root" && rm -rf "$registry" && cargo vendor --quiet --locked --versioned-dirs "$registry" >/dev/null); }
+has_registry() { [ -e "$registry" ] || vendor; }
+make_registry() {
+    vendor || return
+    for package in "$target"/package/tmp-registry/picollo*.crate; do
+        tar -xzf "$package" -C "$registry" && echo '{"files":{},"package":null}' >"$registry/$(basename "$package" .crate)/.cargo-checksum.json" || return
+    done
+}
 
 for part in "$@"; do
     case $part in

@@ -89,7 +89,9 @@ fn the_numbers_of_an_interval_are_exact() {
     let options = ExemplarOptions { threshold: 1000, ..ExemplarOptions::default() };
     let collector = Collector::create(&histogram, &options).unwrap();
     let threshold = histogram.layout().bucket_of(1000).unwrap();
-    [5, 100, threshold.lower, threshold.upper, threshold.upper + 1].map(|value| histogram.record(value));
+    for value in [5, 100, threshold.lower, threshold.upper, threshold.upper + 1] {
+        histogram.record(value);
+    }
     let begin = picollo_native::unix_nanos();
     collector.offer(50_000_000, None);
     let end = picollo_native::unix_nanos();

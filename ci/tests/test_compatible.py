@@ -48,6 +48,14 @@ class Compatible(unittest.TestCase):
                 self.assertEqual(len(found), bool(expected), found)
                 self.assertTrue(not expected or found[0].startswith(expected), found)
 
+    def test_another_number_allows_everything(self):
+        older, gone = copy.deepcopy(NOW), dict(NOW, functions=[])
+        for one in older["constants"]:
+            if "PICOLLO_ABI_VERSION" in one["values"]:
+                one["values"]["PICOLLO_ABI_VERSION"] -= 1
+        self.assertEqual(compatible.breaks(older, gone), [])
+        self.assertTrue(compatible.breaks(gone, older))
+
 
 if __name__ == "__main__":
     unittest.main()

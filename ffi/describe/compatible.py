@@ -4,6 +4,7 @@ one.
     compatible.py OLD NEW     each is a path; fails if anything is incompatible
 
 Additions are allowed: functions, constants, structs, and fields at the end of a struct of options. Names of parameters may change.
+If PICOLLO_ABI_VERSION is higher, and so the SONAME another, every change is allowed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 def breaks(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """One sentence for each incompatible change."""
     before, after = map(declared, (old, new))
+    if before["PICOLLO_ABI_VERSION"] < after["PICOLLO_ABI_VERSION"]:
+        return []
     found = []
     for name, was in before.items():
         if name in after:

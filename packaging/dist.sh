@@ -6,7 +6,7 @@
 #   sources   the source distribution for PyPI, the installer, the Containerfile
 #
 #   packaging/dist.sh [DIRECTORY] [TARGET]...      default: target/dist, and all of x86_64-gnu aarch64-gnu x86_64-musl
-#                                                  aarch64-musl sources; SHA256SUMS is of all files of the directory itself
+#                                                  aarch64-musl sources; SHA256SUMS is of all files of this version that are there
 #
 # ci/tools/cross.sh has the compilers for other machines. The same sources give the same bytes in any directory: times are
 # SOURCE_DATE_EPOCH, or that of the last commit.
@@ -143,7 +143,7 @@ done
 NUGET=$out/nuget packaging/nuget.sh pack
 
 cd "$out"
-files=$(find . -maxdepth 1 -type f \( -name 'picollo-*' -o -name install.sh -o -name Containerfile \) -printf '%P\n' | sort)
+files=$(find . -maxdepth 1 -type f \( -name "picollo-$version[-.]*" -o -name install.sh -o -name Containerfile \) -printf '%P\n' | sort)
 # shellcheck disable=SC2086 # several names, without spaces
 sha256sum $files >SHA256SUMS
 # shellcheck disable=SC2086

@@ -15,31 +15,10 @@ unset PREFIX LIBDIR DESTDIR
 
 . ci/tools/checks.sh
 
-headers_and_libraries() {
-    local abi expected
-    abi=$(ci/tools/abi-version.sh)
-    expected=$( (ls include | sed 's|^|./include/|'
-        printf './lib/%s\n' libpicollo.a libpicollo.so "libpicollo.so.$abi" "libpicollo.so.$abi.0.0" pkgconfig/picollo.pc
-        printf './share/cmake/picollo/%s\n' picolloConfig.cmake picolloConfigVersion.cmake
-        printf './%s\n' bin/picollo share/bash-completion/completions/picollo share/zsh/site-functions/_picollo \
-            share/fish/vendor_completions.d/picollo.fish share/man/man1/picollo.1
-        "$1/bin/picollo" --help | sed -n '/^Commands:/,/^$/s|^  \([a-z]\+\) .*|./share/man/man1/picollo-\1.1|p' |
-            grep -v picollo-help) | sort)
-    (cd "$1" && find . ! -type d | sort) | diff <(echo "$expected") -
-}
-
 c_tests() {
     # Every test links statically here; in the daily tests a few do.
     make --no-print-directory -C c-tests STAGE="$tree" BUILD="$work/c-tests" \
         STATIC='$(TESTS)' test
-}
-
-versions() {
-    local version pc
-    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
-    pc=$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion picollo) &&
-        [ "$pc" = "$version" ] &&
-        grep -q "SONAME.*\[libpicollo\.so\.$(ci/tools/abi-version.sh)\]" <<<"$(readelf -d "$tree/lib/libpicollo.so")"
 }
 
 readme_example() { sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/$1"; }
@@ -63,8 +42,7 @@ says_where() {
 command_line() {
     local began
     picollo() { env -u LD_LIBRARY_PATH -u PICOLLO_DIR "$tree/bin/picollo" "$@"; }
-    [ "$(picollo --version)" = "picollo $(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" ] &&
-        [ "$(stat -c %s "$tree/bin/picollo")" -le 6000000 ] &&
+    [ "$(stat -c %s "$tree/bin/picollo")" -le 6000000 ] &&
         ! readelf -dW "$tree/bin/picollo" | grep NEEDED | grep picollo &&
         picollo hlog --help | grep -q -- --by-tag && picollo list --json >/dev/null &&
         bash -c "source '$tree/share/bash-completion/completions/picollo' && complete -p picollo" &&
@@ -77,7 +55,7 @@ destdir() {
     local destination=$work/destdir
     rm -rf "$destination"
     DESTDIR=$destination PREFIX=/usr packaging/install.sh install &&
-        headers_and_libraries "$destination/usr" &&
+        has_all_files "$destination/usr" &&
         grep -q '^prefix=/usr$' "$destination/usr/lib/pkgconfig/picollo.pc" &&
         ! grep -rq "$root" "$destination/usr/lib/pkgconfig" "$destination/usr/share" &&
         DESTDIR=$destination PREFIX=/usr packaging/install.sh uninstall &&
@@ -153,8 +131,8 @@ fi
 for part in "$@"; do
     case $part in
     tests)
-        check "everything is there, and nothing else" headers_and_libraries "$tree"
-        check "versions agree" versions
+        check "everything is there, and nothing else" has_all_files "$tree"
+        check "versions agree" versions_agree "$tree"
         check "a program without shared libraries, by pkg-config --static" wholly_static
         check "says where it installed, and refuses an empty PREFIX" says_where
         check "the command: size, manual, completions" command_line

@@ -134,6 +134,42 @@ loads_as_it_should() {
         nm -D --defined-only "$tree/lib/libpicollo.so" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u |
         diff - <(python3 "$root/ffi/describe/description.py")
 }
+# The checksums are right, and of every file.
+checksums() {
+    (cd "$out" && sha256sum -c SHA256SUMS && diff <(sed 's/.*  //' SHA256SUMS | sort) \
+        <(find . -maxdepth 1 -type f \( -name "picollo-$version[-.]*" -o -name install.sh -o -name Containerfile \) -printf '%P\n' | sort))
+}
+# Wheels have the tracked modules and what is built, and nothing else; the source distribution has the crates too.
+for_python() {
+    python3 - "$root" "$version" "$out"/picollo-*.whl "$out/picollo-$version.tar.gz" <<'END'
+import subprocess, sys, tarfile, zipfile
+
+root, version, *wheels, sources = sys.argv[1:]
+tracked = subprocess.run(["git", "ls-files", "."], cwd=f"{root}/python/src/picollo", check=True, capture_output=True, text=True).stdout.split()
+built = ["libpicollo.so", "_speed.abi3.so", "bin/picollo"]
+about = [f"picollo-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt", "licenses/LICENSE")]
+expected = {*about, *(f"picollo/{name}" for name in [*tracked, *built] if not name.endswith(".c"))}
+for path in wheels:
+    with zipfile.ZipFile(path) as wheel:
+        assert set(wheel.namelist()) == expected, (path, set(wheel.namelist()) ^ expected)
+        assert wheel.getinfo("picollo/bin/picollo").external_attr >> 16 & 0o111 == 0o111, path
+        assert f"\nVersion: {version}\n" in wheel.read(about[0]).decode(), path
+        assert "Tag: " + path.split(f"-{version}-")[1].removesuffix(".whl") in wheel.read(about[1]).decode(), path
+with tarfile.open(sources) as archive:
+    names = {name.partition("/")[2] for name in archive.getnames()}
+wanted = {"LICENSE", "PKG-INFO", "README.md", "rust/Cargo.lock", "rust/ffi/LICENSE", *(f"src/picollo/{name}" for name in tracked)}
+assert wanted <= names, wanted - names
+assert not [name for name in names if name.startswith("tests") or "/target/" in name]
+END
+}
+# Those for other machines have the same files.
+tarballs() {
+    local other
+    has_all_files "$tree" LICENSE README || return 1
+    for other in "$out/picollo-$version"-linux-*.tar.gz; do
+        diff <(tar -tzf "$out/$name.tar.gz" | cut -d/ -f2- | sort) <(tar -tzf "$other" | cut -d/ -f2- | sort) || return 1
+    done
+}
 objects() {
     # Every linker can read each object; none is bitcode.
     mkdir -p objects && (cd objects && ar x "$tree/lib/libpicollo.a") &&
@@ -254,7 +290,7 @@ assembly() {
 twine_agrees() { "$("$root/ci/tools/venv.sh" twine twine==6.2.0)/bin/twine" check --strict "$out"/picollo-*.whl "$out/picollo-$version.tar.gz"; }
 # auditwheel TAG WHEEL
 # Not this machine's own C library, whose libc.so is no library.
-auditwheel() { "$tools/bin/auditwheel" show --ldpaths /nowhere "$2" | tee /dev/stderr | tr '\n' ' ' | grep -q "consistent with *the following platform tag: \"$1\""; }
+auditwheel() { [[ $2 = *-$1.whl ]] && "$tools/bin/auditwheel" show --ldpaths /nowhere "$2" | tee /dev/stderr | tr '\n' ' ' | grep -q "consistent with *the following platform tag: \"$1\""; }
 
 # What a release runs, without the upload. Crates that are not for users have `publish = false`.
 build_from_packages() (
@@ -264,7 +300,8 @@ build_from_packages() (
     cargo publish --workspace --dry-run --locked --allow-dirty --quiet
 )
 have_what_users_see() {
-    python3 - "$target"/package/tmp-registry/picollo*.crate <<'END'
+    (cd "$root" && python3 - "$target"/package/tmp-registry/picollo*.crate) <<'END'
+import os
 import sys
 import tarfile
 import tomllib
@@ -280,7 +317,7 @@ for path in sys.argv[1:]:
     assert text.startswith(f"# ") and "```" in text, path
     assert not [name for name in names if name.startswith(("tests/", "examples/"))], path
     if about["name"] == "picollo-ffi":
-        assert {"include/picollo.h", "include/picollo.hpp", "include/picollo_all.h"} <= set(names), path
+        assert {f"include/{name}" for name in os.listdir("include")} <= set(names), path
 print(f"{len(sys.argv) - 1} packages")
 assert len(sys.argv) == 17
 END
@@ -309,7 +346,10 @@ for part in "$@"; do
         if [ -e "$root/target/stage/lib/libpicollo.so" ]; then
             check "a library for this machine alone is told apart" is_told_apart
         fi
-        check "checksums" sh -c "cd '$out' && sha256sum -c SHA256SUMS"
+        check "checksums, of every file" checksums
+        check "tarballs have all files, and no other" tarballs
+        check "versions agree" versions_agree "$tree"
+        check "wheels and source distribution have all files" for_python
         check "SONAME, NODELETE, thread-local storage, exports" loads_as_it_should
         check "the static library is of objects for any linker" objects
         check "the static library by clang (zig's)" by_clang

@@ -50,3 +50,26 @@ cmake_project() {
         # Another minor version may be incompatible, and must not be found.
         ! cmake -S "$sources/ci/install/wrong-version" -B "$2/wrong-version" -DCMAKE_PREFIX_PATH="$1"
 }
+
+# has_all_files TREE [FILE]...: an installed tree has these files, those of every installation, and no other.
+has_all_files() {
+    local abi expected
+    abi=$("$sources/ci/tools/abi-version.sh")
+    expected=$( (cd "$sources" && find include -type f -printf './%p\n'
+        printf './lib/%s\n' libpicollo.a libpicollo.so "libpicollo.so.$abi" "libpicollo.so.$abi.0.0" pkgconfig/picollo.pc
+        printf './share/cmake/picollo/%s\n' picolloConfig.cmake picolloConfigVersion.cmake
+        printf './%s\n' bin/picollo share/bash-completion/completions/picollo share/zsh/site-functions/_picollo \
+            share/fish/vendor_completions.d/picollo.fish share/man/man1/picollo.1 "${@:2}"
+        "$1/bin/picollo" --help | sed -n '/^Commands:/,/^$/s|^  \([a-z]\+\) .*|./share/man/man1/picollo-\1.1|p' |
+            grep -v picollo-help) | sort)
+    (cd "$1" && find . ! -type d | sort) | diff <(echo "$expected") -
+}
+# versions_agree TREE: everything that has a version has that of the sources.
+versions_agree() {
+    local version
+    version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$sources/Cargo.toml" | head -n 1)
+    [ "$(PKG_CONFIG_PATH=$1/lib/pkgconfig pkg-config --modversion picollo)" = "$version" ] &&
+        grep -qF "set(PACKAGE_VERSION \"$version\")" "$1/share/cmake/picollo/picolloConfigVersion.cmake" &&
+        [ "$("$1/bin/picollo" --version)" = "picollo $version" ] &&
+        grep -q "SONAME.*\[libpicollo\.so\.$("$sources/ci/tools/abi-version.sh")\]" <<<"$(readelf -d "$1/lib/libpicollo.so")"
+}

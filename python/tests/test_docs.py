@@ -13,7 +13,10 @@ import picollo
 DOCS = REPOSITORY / "docs"
 
 
-@pytest.mark.parametrize("page", ["measure-latency.md", "languages/python.md", "is-it-faster.md", "counters.md", "interchange.md", "export.md", "llms.txt"])
+PAGES = ["measure-latency.md", "languages/python.md", "is-it-faster.md", "counters.md", "interchange.md", "export.md", "llms.txt", "../python/README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_examples_of_the_page_run(page: str, tmp_path: Path) -> None:
     for module in ("numpy", "pandas", "matplotlib"):
         pytest.importorskip(module)

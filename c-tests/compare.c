@@ -41,7 +41,9 @@ static void comparisons(void)
         of_a[i] = 100 + i % 7;
         of_b[i] = 104 + i % 5;
     }
-    how.absolute_threshold = 1;
+    how.absolute_threshold = 3;
+    how.power = 0.95;
+    how.resolution = 2.5;
     CHECK_OK(picollo_compare_blocks(of_a, of_b, 40, &how, &blocks));
     NUMBERS("blocks", (double)blocks.block_count, blocks.confidence, blocks.coverage, blocks.median_a, blocks.median_b, blocks.difference, blocks.difference_lower,
             blocks.difference_upper, blocks.margin, blocks.smallest_detectable, blocks.lag1, blocks.inflation, blocks.resolution);
@@ -76,6 +78,8 @@ static void figures(void)
     CHECK_OK(picollo_figure_compute("ipc", "instructions  cycles ", counts, 3, 0.9, &estimate, &error));
     NUMBERS("ipc", estimate.value, estimate.lower, estimate.upper, estimate.confidence, (double)estimate.scopes);
     say("flags %u reserved %u\n", estimate.flags, estimate.reserved);
+    CHECK_OK(picollo_figure_compute("ipc", "instructions cycles", counts, 3, 0, &estimate, NULL));
+    CHECK(estimate.confidence == 0.95);
     STATUS(picollo_figure_compute("nonsense", "instructions cycles", counts, 3, 0, &estimate, &error));
     say("%s\n", error.message);
     STATUS(picollo_figure_compute("ipc", "cycles", counts, 6, 0, &estimate, &error));
@@ -111,6 +115,7 @@ static void made_up_times(void)
     picollo_error error;
     options.repetitions = 10;
     options.warm_up_seconds = 1e-12;
+    options.resolution_seconds = 6e-10;
     CHECK_OK(picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
     if (benchmark == NULL) abort();
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_result(benchmark, &result, NULL));
@@ -139,7 +144,7 @@ static void made_up_times(void)
     CHECK(result.blocks.block_count == 30 && result.sample_count == 60 && result.repetitions_a == 10 && result.empty_count == 21);
     CHECK(fabs(result.blocks.median_a - 100000) < 200 && fabs(result.blocks.difference - 10000) < 200);
     CHECK(fabs(result.overhead_a - 20500) < 600 && fabs(result.overhead_b - 20500) < 600 && result.overhead_error_a > 0);
-    CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER && result.blocks.flags == 0 && result.flags == 0 && result.blocks.resolution == 500);
+    CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER && result.blocks.flags == 0 && result.flags == 0 && fabs(result.blocks.resolution - 600) < 1);
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_counter(benchmark, 0, &counter));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_histogram_ref(benchmark, 2, &histogram));
     CHECK_OK(picollo_benchmark_histogram_ref(benchmark, PICOLLO_BENCHMARK_B, &histogram));

@@ -68,6 +68,12 @@ static void registries(void)
     metric.flags = 0;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_gauge(registry, &metric, &gauge, odd, NULL));
     CHECK_OK(picollo_registry_add_gauge(registry, &metric, &gauge, &ids[3], NULL));
+    metric.flags = UINT32_C(1) << 31;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_registry_add_gauge(registry, &metric, &gauge, NULL, NULL));
+    metric.flags = 0;
+    metric.reserved = 1;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_registry_add_gauge(registry, &metric, &gauge, NULL, NULL));
+    metric.reserved = 0;
     metric.name = "9";
     STATUS(picollo_registry_add_counter(registry, &metric, NULL, &id, NULL));
     metric.name = "summary";

@@ -26,6 +26,39 @@ static void sleep_for(long nanos)
     nanosleep(&time, NULL);
 }
 
+static void refused(void)
+{
+    picollo_histogram *histogram = create_from(NULL);
+    const picollo_exemplars_options init = PICOLLO_EXEMPLARS_OPTIONS_INIT;
+    for (int wrong = 0; wrong < 4; wrong++) {
+        picollo_exemplars_options options = init;
+        picollo_exemplars *exemplars = NULL;
+        if (wrong == 0) options.reserved = 1;
+        if (wrong == 1) options.flags = UINT32_C(1) << 31;
+        if (wrong == 2) options.unit = 99;
+        if (wrong == 3) options.slowest = 65537;
+        const picollo_status expected = wrong < 2 ? PICOLLO_ERR_UNSUPPORTED : PICOLLO_ERR_INVALID_ARGUMENT;
+        CHECK_STATUS(expected, picollo_exemplars_create(histogram, &options, &exemplars, NULL));
+        CHECK(exemplars == NULL);
+    }
+    /* Without the slowest, only values above the threshold are kept. */
+    picollo_exemplars_options options = init;
+    options.flags = PICOLLO_EXEMPLARS_NO_SLOWEST;
+    options.threshold = 1000;
+    picollo_exemplars *exemplars = collector_of(histogram, &options);
+    picollo_exemplar_interval interval;
+    /* A thread's first value is always kept. */
+    picollo_exemplars_offer(exemplars, 900, NULL);
+    CHECK_U64(0, picollo_exemplars_offer(exemplars, 900, NULL));
+    CHECK_U64(1, picollo_exemplars_offer(exemplars, 1000000, NULL));
+    CHECK_OK(picollo_exemplars_collect(exemplars, NULL));
+    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_interval(exemplars, &interval));
+    CHECK_U64(3, interval.observations);
+    CHECK_U64(1, interval.slow);
+    picollo_exemplars_free(exemplars);
+    picollo_histogram_free(histogram);
+}
+
 /* One request among ordinary ones sleeps: it is the slowest, with its own time, and its identifier leads to it. */
 static void the_slowest_has_its_request_and_its_time(void)
 {
@@ -152,6 +185,7 @@ static void nothing_is_taken_for_something(void)
 
 int main(void)
 {
+    RUN(refused);
     RUN(the_slowest_has_its_request_and_its_time);
     RUN(many_threads_are_in_one_interval_each_time);
     RUN(nothing_is_taken_for_something);

@@ -126,6 +126,18 @@ fn no_more_are_slow_than_there_are() {
 }
 
 #[test]
+fn no_cause_is_named_for_equal_parts() {
+    let mut usual = Usual::new().unwrap();
+    (1..=20).for_each(|number| usual.add(&one(number, [MS, 0, 0], 3)));
+    let slow = [one(101, [MS, 0, 20 * MS], 3), one(102, [MS, 20 * MS, 0], 3), one(103, [21 * MS, 0, 0], 3)];
+    let counted = Interval { observations: 10, slow: 3, ..above(8) };
+    let mut text = String::new();
+    Interval::new(counted, &slow, 3, &slow, 3, &usual).unwrap().write_text(&mut text).unwrap();
+    let expected = "Several causes: none makes up more than half.\n3 of 10 observations were above 8.00 ms; causes are known of 3.";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
 fn short_observations_are_counted_apart() {
     let mut usual = Usual::new().unwrap();
     (1..=20).for_each(|number| usual.add(&one(number, [50_000, 0, 0], 0)));

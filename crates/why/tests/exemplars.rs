@@ -93,14 +93,20 @@ fn the_numbers_of_an_interval_are_exact() {
         histogram.record(value);
     }
     let begin = picollo_native::unix_nanos();
-    collector.offer(50_000_000, None);
+    collector.offer(50_000_000, Some(&context(7)));
     let end = picollo_native::unix_nanos();
     let interval = collector.collect().unwrap();
     assert_eq!((interval.observations, interval.slow, interval.threshold), (6, 2, threshold.upper));
     let (exemplar, _) = interval.exemplars()[0];
     assert!((begin - 50_000_000..=end - 50_000_000).contains(&exemplar.unix_nanos), "{exemplar:?}");
+    assert_eq!((exemplar.wall_nanos, exemplar.context), (50_000_000, context(7)));
     let exported = format!("{:?}", interval.metric_exemplars().unwrap());
     assert!(!exported.contains("cause"), "the cause is not known: {exported}");
+    let mut scope = collector.scope();
+    scope.set_label(9);
+    spin(Duration::from_micros(10));
+    assert!(scope.end());
+    assert_eq!(collector.collect().unwrap().exemplars()[0].0.label, 9);
 }
 
 #[test]

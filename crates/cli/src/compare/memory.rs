@@ -138,7 +138,7 @@ pub(super) fn is_slower(against: &Against) -> bool {
 }
 
 /// Wall times of the newer command, in picoseconds, one per block: means of two runs.
-fn histogram(measured: &Measured) -> Result<Box<Snapshot>, Failure> {
+pub(super) fn histogram(measured: &Measured) -> Result<Box<Snapshot>, Failure> {
     let histogram = SingleWriterHistogram::create(&Options::default())?;
     let mut recorder = histogram.recorder()?;
     for block in measured.counting() {

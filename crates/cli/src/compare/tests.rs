@@ -52,6 +52,21 @@ fn noise_proves_nothing() {
 }
 
 #[test]
+fn runs_of_the_newer_command_are_saved() {
+    let mut measured = measured(Vec::new(), BlockComparison::default());
+    for [a, b] in &mut measured.blocks {
+        (a[WALL], b[WALL]) = (Some(1.0), Some(2.0));
+    }
+    let saved = memory::histogram(&measured).unwrap();
+    assert!((saved.moments().mean / 2e12 - 1.0).abs() < 0.01);
+    let found = picollo_stats::RunComparison { mean: 1e12, value: 2e12, ..Default::default() };
+    let against = picollo_bench::baseline::Against { comparison: Some(found), notes: Vec::new() };
+    let memory = Memory::new("", None, Some("main"), String::new()).unwrap();
+    let told = &memory.json(&against, false)["comparison"];
+    assert_eq!((&told["mean"], &told["now"]), (&json!(1.0), &json!(2.0)));
+}
+
+#[test]
 fn picoseconds_are_seconds() {
     let wall = BlockComparison {
         median_a: 2e12,
@@ -76,5 +91,9 @@ fn budgets_are_durations_and_say_what_they_may_be() {
     }
     for text in ["1e9", "nan", "-1", "inf", ""] {
         assert!(budget(text).unwrap_err().contains("is not a duration"), "{text}");
+    }
+    assert_eq!(share("0.95"), Ok(0.95));
+    for text in ["0", "1", "-0.5", "nan", "inf", ""] {
+        assert!(share(text).is_err(), "{text}");
     }
 }

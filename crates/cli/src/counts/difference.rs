@@ -321,6 +321,7 @@ mod tests {
             source(&functions, &[("main", "fib", calls, 0)])
         });
         assert_eq!(compare(&a, &b).causes, []);
+        assert!(compare(&a, &b).is_proven && !compare(&a, &a).is_proven);
         let with_init = |of: &Source, calls, below| {
             let mut of = of.clone();
             of.calls.insert(("main".into(), "init".into()), (calls, below));

@@ -208,8 +208,10 @@ mod tests {
         assert_eq!(convert_ticks(u64::MAX, 1, TimeUnit::Picos), u64::MAX);
         assert_eq!(convert_ticks(u64::MAX, NANOS_PER_SECOND, TimeUnit::Picos), u64::MAX);
         assert_eq!(convert_ticks(1, 0, TimeUnit::Nanos), 0);
-        assert_eq!(TimeUnit::from_raw(5), None);
-        assert_eq!(Clock::from_raw(2), None);
+        for raw in 0..6 {
+            assert_eq!(TimeUnit::from_raw(raw).map(|unit| unit as u32), Some(raw).filter(|&raw| raw < 5));
+            assert_eq!(Clock::from_raw(raw).map(|clock| clock as u32), Some(raw).filter(|&raw| raw < 2));
+        }
     }
 
     #[test]

@@ -52,6 +52,11 @@ fn the_verdict_is_not_finer_than_the_spread() {
     assert_eq!(Verdict::from_code(found.verdict), Verdict::NoEvidence);
     assert!(found.difference_lower <= 0.5, "{found:?}");
     assert_eq!(Verdict::from_code(against(&many, 111.5).verdict), Verdict::Slower);
+    many[30] = 90.0;
+    let found = against(&many, 89.5);
+    assert_eq!(Verdict::from_code(found.verdict), Verdict::NoEvidence);
+    assert!(found.difference_upper >= -0.5, "{found:?}");
+    assert_eq!(Verdict::from_code(against(&many, 88.5).verdict), Verdict::Faster);
     // If runs do not differ, only the margin and the resolution remain.
     let equal = [100.0; 5];
     assert_eq!(Verdict::from_code(against(&equal, 101.5).verdict), Verdict::Slower);

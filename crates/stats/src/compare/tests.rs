@@ -139,6 +139,9 @@ fn differences_of_the_margin_are_no_evidence() {
             CompareOptions { relative_threshold: -1.0, absolute_threshold, resolution, ..Default::default() };
         let found = compare_blocks(&[8.0; 10], &[b; 10], &mut [0.0; 10], &options).unwrap();
         assert_eq!((found.verdict(), found.flags), (verdict, flags), "{b} {absolute_threshold} {resolution}");
+        let noisy = found.unproven();
+        let decided = COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION | COMPARISON_NOISY;
+        assert_eq!((noisy.verdict(), noisy.flags & decided), (Verdict::NoEvidence, COMPARISON_NOISY));
     }
 }
 

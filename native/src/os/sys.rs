@@ -268,3 +268,24 @@ impl Threads for Kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_descriptor_stays_open() {
+        let open = || {
+            let mut count = 0;
+            Kernel.list("/proc/self/fd", &mut |_| count += 1).map(|()| count)
+        };
+        let before = open().unwrap();
+        let mut buffer = [0; 64];
+        for _ in 0..200 {
+            assert_eq!(Kernel.read_file("/proc/self/stat", &mut buffer), Ok(64));
+            Kernel.list("/proc/self", &mut |_| ()).unwrap();
+        }
+        // Other tests open some meanwhile.
+        assert!(open().unwrap() < before + 100);
+    }
+}

@@ -3,7 +3,9 @@
 import copy
 import json
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -11,7 +13,8 @@ sys.path.insert(0, str(ROOT / "ffi" / "describe"))
 sys.dont_write_bytecode = True
 import compatible  # noqa: E402
 
-NOW = json.loads((ROOT / "ffi" / "picollo.abi.json").read_text(encoding="utf-8"))
+ABI = ROOT / "ffi" / "picollo.abi.json"
+NOW = json.loads(ABI.read_text(encoding="utf-8"))
 OPTIONS = next(one["name"] for one in NOW["structs"] if "initialiser" in one)
 
 
@@ -55,6 +58,15 @@ class Compatible(unittest.TestCase):
                 one["values"]["PICOLLO_ABI_VERSION"] -= 1
         self.assertEqual(compatible.breaks(older, gone), [])
         self.assertTrue(compatible.breaks(gone, older))
+
+    def test_an_incompatible_change_fails(self):
+        with tempfile.TemporaryDirectory() as directory:
+            fewer = pathlib.Path(directory, "fewer.json")
+            fewer.write_text(json.dumps(dict(NOW, functions=NOW["functions"][1:])), encoding="utf-8")
+            for old, new, status in [(fewer, ABI, 0), (ABI, fewer, 1)]:
+                command = [sys.executable, compatible.__file__, old, new]
+                found = subprocess.run(command, capture_output=True, text=True)
+                self.assertEqual(found.returncode, status, found.stdout)
 
 
 if __name__ == "__main__":

@@ -225,8 +225,8 @@ pub struct NoiseWatch {
     clock: Clock,
     made: u64,
     began: u64,
-    watch: Watch,
-    trace: Trace,
+    pub(super) watch: Watch,
+    pub(super) trace: Trace,
     runs: Vec<(u64, u64)>,
 }
 

@@ -1,7 +1,7 @@
 //! Tests of the rule with planted traces: what disturbs a block, what does not, and unknown values.
 
 use super::noise::{NoiseWatch, Trace};
-use crate::load::{Cpus, Load};
+use crate::load::{Cpus, Load, Watch};
 
 const TICK: u64 = 10_000_000;
 const MILLI: u64 = 1_000_000_000;
@@ -269,4 +269,8 @@ fn runs_of_work_are_watched() {
     assert!(noise.block_count == 5 && noise.disturbed_count <= 5 && noise.left_out_count == 0, "{noise:?}");
     assert!(noise.seconds >= 0.15, "{noise:?}");
     assert!(noise.pressure_seconds.is_nan() || noise.pressure_seconds <= noise.seconds, "{noise:?}");
+    // Where nothing is known, nothing was disturbed.
+    (watch.watch, watch.trace) = (Watch::unknown(), Trace::new(TICK).unwrap());
+    let noise = watch.noise();
+    assert_eq!((noise.block_count, noise.disturbed_count), (5, 0));
 }

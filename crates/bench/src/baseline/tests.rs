@@ -115,6 +115,10 @@ fn equal_buckets_are_below_the_resolution() {
         judge(&earlier, "sort", &histogram(&[1_000_100]), &now, &options).unwrap().comparison.unwrap();
     assert_eq!(found.verdict, 0);
     assert!(found.resolution >= 256.0, "the width of a bucket: {found:?}");
+    let mut wide = earlier.clone();
+    wide[2].medians[0].width = 5e5;
+    let found = judge(&wide, "sort", &histogram(&[1_000_100]), &now, &options).unwrap().comparison.unwrap();
+    assert_eq!(found.resolution, 5e5, "the widest of all runs");
     let empty = judge(&earlier, "sort", &histogram(&[]), &now, &options);
     assert_eq!(empty.unwrap_err().status(), Status::Empty);
 }

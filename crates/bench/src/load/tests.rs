@@ -76,7 +76,12 @@ struct Planted(Option<String>);
 
 impl Source for Planted {
     fn read(&mut self, file: File, buffer: &mut [u8]) -> Option<usize> {
-        let text = self.0.as_ref().filter(|_| file == File::Stat)?;
+        let stat = self.0.as_ref()?;
+        let text = match file {
+            File::Stat => stat,
+            File::Pressure => return None,
+            File::Frequency => "2600000\n",
+        };
         let length = text.len().min(buffer.len());
         buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
         Some(length)
@@ -96,7 +101,7 @@ fn missing_files_and_many_cpus() {
         let load = Watch::planted(Planted(Some(text + "intr 1 2 3\n"))).measure(true);
         let cpus = load.cpus.unwrap();
         assert_eq!((cpus.count, cpus.busy), (count, u64::from(count) * 1_000_002 * TICK));
-        assert_eq!((load.own, load.waited, load.hertz), (Some(5), None, None));
+        assert_eq!((load.own, load.waited, load.hertz), (Some(5), None, Some(2_600_000_000)));
     }
 }
 
@@ -106,6 +111,7 @@ fn missing_files_and_many_cpus() {
 #[test]
 fn this_machine() {
     let mut watch = Watch::machine().unwrap();
+    assert!((1_000_000..=10_000_000).contains(&watch.tick()), "100 to 1,000 hertz");
     // A look may lose its CPU between its two figures for any length of time.
     let is_among = (0..20).any(|_| {
         let before = watch.measure(true);

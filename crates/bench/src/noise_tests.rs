@@ -269,7 +269,7 @@ fn runs_of_work_are_watched() {
     assert!(noise.block_count == 5 && noise.disturbed_count <= 5 && noise.left_out_count == 0, "{noise:?}");
     assert!(noise.seconds >= 0.15, "{noise:?}");
     assert!(noise.pressure_seconds.is_nan() || noise.pressure_seconds <= noise.seconds, "{noise:?}");
-    // Where nothing is known, nothing was disturbed.
+    // If nothing is known, nothing was disturbed.
     (watch.watch, watch.trace) = (Watch::unknown(), Trace::new(TICK).unwrap());
     let noise = watch.noise();
     assert_eq!((noise.block_count, noise.disturbed_count), (5, 0));

@@ -368,6 +368,9 @@ fn summaries() {
     assert_eq!(sample(&text, "x_seconds_count{a=\"b\"}"), 1000.0);
     assert!((sample(&text, "x_seconds_sum{a=\"b\"}") / 49_950.0 - 1.0).abs() < 0.01);
     assert!(!text.contains("_bucket") && !plain.contains("_bucket"));
+    // The nearest rank: the second of two.
+    let last = sample(&text, "y{quantile=\"0.9\"}");
+    assert!((last - 1.0).abs() < 0.01, "{last}");
     // A sum with negative terms can decrease.
     assert!(
         text.contains("y{quantile=\"0.5\"} -2.0")

@@ -28,6 +28,9 @@ export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
 # zig strips all symbols if it is to strip debug information.
 export CARGO_PROFILE_RELEASE_STRIP=none
 mkdir -p "$out/nuget"
+# Of what the binaries contain besides.
+licenses=$out/picollo-$version-third-party-licenses.txt
+packaging/notices.py musl="$(echo "$tools"/lib/python3*/site-packages/ziglang/lib/libc/musl/COPYRIGHT)" >"$licenses"
 
 # build PACKAGE PROFILE TRIPLE [RUSTFLAGS]: with zig as the linker, and with the standard library if it is not installed. The directory
 # $built has the result.
@@ -59,6 +62,7 @@ tarball() {
     PICOLLO_BUILT=$2 ci/stage.sh "$out/$name"
     PICOLLO_BUILT=$2 PICOLLO_HOST=$(host_command) packaging/command.sh "$out/$name"
     install -m 644 LICENSE "$out/$name/LICENSE"
+    install -m 644 "$licenses" "$out/$name/LICENSE-THIRD-PARTY.txt"
     cat >"$out/$name/README" <<END
 Picollo $version for Linux on $1, glibc $glibc or later.
 
@@ -91,6 +95,7 @@ host_command() {
 wheel() {
     (
         cd python
+        trap 'rm LICENSE-THIRD-PARTY.txt' EXIT && install -m 644 "$licenses" LICENSE-THIRD-PARTY.txt
         export CC="zig-cc -target $2" LDSHARED="${4:-zig-cc -target $2 -shared}" _PYTHON_HOST_PLATFORM=linux-${2%%-*}
         PICOLLO_LIBRARY=$3/libpicollo.so PICOLLO_COMMAND=$3/picollo \
             "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "$1" --dist-dir "$out"
@@ -102,6 +107,7 @@ wheel() {
 nuget() {
     mkdir -p "$out/nuget/runtimes/$1/native"
     cp "$2/libpicollo.so" "$out/nuget/runtimes/$1/native/"
+    install -m 644 "$licenses" "$out/nuget/LICENSE-THIRD-PARTY.txt"
 }
 
 for target in "$@"; do

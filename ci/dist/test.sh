@@ -147,7 +147,7 @@ import subprocess, sys, tarfile, zipfile
 root, version, *wheels, sources = sys.argv[1:]
 tracked = subprocess.run(["git", "ls-files", "."], cwd=f"{root}/python/src/picollo", check=True, capture_output=True, text=True).stdout.split()
 built = ["libpicollo.so", "_speed.abi3.so", "bin/picollo"]
-about = [f"picollo-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt", "licenses/LICENSE")]
+about = [f"picollo-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt", "licenses/LICENSE", "licenses/LICENSE-THIRD-PARTY.txt")]
 expected = {*about, *(f"picollo/{name}" for name in [*tracked, *built] if not name.endswith(".c"))}
 for path in wheels:
     with zipfile.ZipFile(path) as wheel:
@@ -162,10 +162,13 @@ assert wanted <= names, wanted - names
 assert not [name for name in names if name.startswith("tests") or "/target/" in name]
 END
 }
-# Those for other machines have the same files.
+# Those for other machines have the same files. What is compiled in has its licenses there.
 tarballs() {
-    local other
-    has_all_files "$tree" LICENSE README || return 1
+    local other package
+    for package in "Rust's standard library, by the Rust Project Developers" musl 'ring [0-9.]*' 'rustls [0-9.]*' 'gimli [0-9.]*' 'prost [0-9.]*'; do
+        grep -qE "^(.*, )?$package(,.*)?\$" "$tree/LICENSE-THIRD-PARTY.txt" || { echo "no license of $package"; return 1; }
+    done
+    has_all_files "$tree" LICENSE LICENSE-THIRD-PARTY.txt README || return 1
     for other in "$out/picollo-$version"-linux-*.tar.gz; do
         diff <(tar -tzf "$out/$name.tar.gz" | cut -d/ -f2- | sort) <(tar -tzf "$other" | cut -d/ -f2- | sort) || return 1
     done
@@ -270,6 +273,7 @@ nuget_layout() {
     (cd "$out/nuget/runtimes" && find . -type f | sort | diff - <(printf './%s/native/libpicollo.so\n' linux-arm64 linux-musl-x64 linux-x64)) &&
         readelf -h "$out/nuget/runtimes/linux-arm64/native/libpicollo.so" | grep -q AArch64 &&
         ! readelf -dW "$out/nuget/runtimes/linux-musl-x64/native/libpicollo.so" | grep -E 'NEEDED.*(libc\.so\.6|gcc_s)' || return 1
+    diff "$out/nuget/LICENSE-THIRD-PARTY.txt" "$out/picollo-$version-third-party-licenses.txt" || return
     python3 - "$root" <<'END'
 import pathlib, sys, xml.etree.ElementTree as xml
 dotnet = pathlib.Path(sys.argv[1], "dotnet")
@@ -278,7 +282,7 @@ for name in ("Version", "Authors", "PackageLicenseExpression", "PackageProjectUr
     assert props.findtext(f".//{name}"), name
 project = xml.parse(dotnet / "src/Picollo/Picollo.csproj").getroot()
 packed = {item.get("Include"): item.get("PackagePath") for item in project.iter("None") if item.get("Pack") == "true"}
-assert packed["@(NativeLibrary)"] == "runtimes" and packed["README.md"] == "/", packed
+assert packed["@(NativeLibrary)"] == "runtimes" and packed["README.md"] == packed["$(NativeRoot)../LICENSE-THIRD-PARTY.txt"] == "/", packed
 assert (dotnet / "icon.png").read_bytes().startswith(b"\x89PNG")
 END
 }

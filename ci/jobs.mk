@@ -40,7 +40,7 @@ lint: setup       ## formatting, clippy
 test-rust: ; $(JOB) 900 registers -- cargo test --quiet --no-fail-fast
 test-command: ; $(JOB) 600 -- cargo test --quiet --no-fail-fast -p picollo-cli -- --skip counts::planted_differences_are_found
 # check-python and check-command run what takes longest.
-test-python: ; $(JOB) 450 stage -- python/run-tests.sh -q -ra --deselect tests/test_call_leaks.py::test_nothing_leaks
+test-python: ; $(JOB) 900 stage -- python/run-tests.sh -q -ra --deselect tests/test_call_leaks.py::test_nothing_leaks
 test-c: ; $(JOB) 360 stage registers -- make --no-print-directory -j2 -C c-tests test
 test-cpp: ; $(JOB) 270 stage -- ci/cpp.sh
 test-docs: ; $(JOB) 90 stage -- ci/docs.sh links readme projects

@@ -28,7 +28,7 @@ export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
 # zig strips all symbols if it is to strip debug information.
 export CARGO_PROFILE_RELEASE_STRIP=none
 mkdir -p "$out/nuget"
-# Of what the binaries contain besides.
+# The licenses of what the binaries contain besides.
 licenses=$out/picollo-$version-third-party-licenses.txt
 packaging/notices.py musl="$(echo "$tools"/lib/python3*/site-packages/ziglang/lib/libc/musl/COPYRIGHT)" >"$licenses"
 

@@ -162,7 +162,7 @@ assert wanted <= names, wanted - names
 assert not [name for name in names if name.startswith("tests") or "/target/" in name]
 END
 }
-# Those for other machines have the same files. What is compiled in has its licenses there.
+# Those for other machines have the same files. Licenses of other code are in them.
 tarballs() {
     local other package
     for package in "Rust's standard library, by the Rust Project Developers" musl 'ring [0-9.]*' 'rustls [0-9.]*' 'gimli [0-9.]*' 'prost [0-9.]*'; do

@@ -43,8 +43,12 @@ fn figures_use_the_sums_of_both_sides() {
 #[test]
 fn a_slower_command_fails_if_asked() {
     let slow = "sleep 0.2; x=$(head -c 30000000 /dev/zero | tr '\\0' x)";
-    let options = ["compare", "--budget=60", "--precision=0", "--shell", "--fail-if-slower", "--json"];
-    let options = [&options, &["--min-blocks=8", "--max-blocks=8", "--keep-disturbed"][..]].concat();
+    let options = ["compare", "--budget=60", "--precision=0", "--shell", "--fail-if-slower"];
+    let options = [
+        &options,
+        &["--json", "--threshold=0.05", "--min-blocks=8", "--max-blocks=8", "--keep-disturbed"][..],
+    ]
+    .concat();
     for (commands, reversed) in [(["true", slow], "faster"), ([slow, "true"], "slower")] {
         let output = run(&[&options, &commands[..]].concat());
         let found = crate::common::json(&output);
@@ -64,6 +68,8 @@ fn a_slower_command_fails_if_asked() {
         let [lower, upper] = ["lower", "upper"].map(|end| wall[end].as_f64().unwrap());
         assert!(lower <= wall["difference"].as_f64().unwrap() && lower < upper, "{wall}");
         let is_threshold = memory["margin"].as_f64() > memory["resolution"].as_f64();
+        let margin = memory["resolution"].as_f64().unwrap().max(0.05 * memory["a"].as_f64().unwrap());
+        assert!((memory["margin"].as_f64().unwrap() - margin).abs() < 1.0, "{memory}");
         assert_eq!(memory["margin_by"], if is_threshold { "threshold" } else { "resolution" }, "{memory}");
         let expected = if wall["verdict"] == "slower" { 3 } else { 0 };
         assert_eq!((output.status.code(), text(&output).1.as_str()), (Some(expected), ""), "{wall}");
@@ -99,4 +105,17 @@ fn events_are_in_figures() {
         ipc["value"].as_f64().is_some_and(|value| value > 0.0) || ipc["why_not"].as_str().is_some(),
         "{ipc}"
     );
+}
+
+/// In standard errors of five runs, the quantiles of Student's t are at least 0.7 for a confidence of a half, 2.8 for the default and 8.6 for
+/// 0.999. If one run dominates the spread, they have one degree of freedom: 1.0, 12.7 and 637.
+#[test]
+fn the_interval_of_a_mean_has_the_requested_confidence() {
+    for (confidence, widths) in [("0.5", 0.7..1.1), ("0.999", 8.6..f64::MAX)] {
+        let found =
+            crate::common::json(&run(&["stat", "--json", "--runs=5", "--confidence", confidence, "true"]));
+        let [mean, upper, spread] =
+            ["mean", "upper", "spread"].map(|key| found["metrics"]["wall"][key].as_f64().unwrap());
+        assert!(widths.contains(&((upper - mean) / spread * 5f64.sqrt())), "{confidence}: {found}");
+    }
 }

@@ -360,15 +360,34 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// If a count decreased, or the values mean something else, the later one began anew.
     #[test]
-    fn what_has_lost_less_than_before_began_anew() {
-        let having = |lost, not_finite| {
-            let keys = Keys::Integers(Layout::with_scale(2, 0, 100).unwrap());
-            Distribution { lost, not_finite, ..Distribution::new(keys, 1.0, &[10.0], 100, &[]).unwrap() }
+    fn only_counts_that_grew_have_a_difference() {
+        let having = |scale, divisor, counts: &[(i32, u64)], lost, not_finite| {
+            let keys = Keys::Integers(Layout::with_scale(scale, 0, 100).unwrap());
+            let entries = counts.iter().map(|&(key, count)| DoubleEntry { key, count }).collect();
+            let new = Distribution::new(keys, divisor, &[10.0], 100, &[]).unwrap();
+            Distribution { lost, not_finite, entries, ..new }
         };
-        assert!(having(3, 0).since(&having(5, 0)).is_none() && having(0, 3).since(&having(0, 5)).is_none());
-        let since = having(5, 1).since(&having(3, 1)).unwrap();
-        assert_eq!((since.lost, since.not_finite), (2, 0));
+        let earlier = having(2, 1.0, &[(1, 3), (4, 3)], 3, 1);
+        let since = having(2, 1.0, &[(1, 5), (2, 1), (4, 3)], 5, 1).since(&earlier).unwrap();
+        assert_eq!((since.lost, since.not_finite, since.total), (2, 0, 3));
+        assert_eq!(
+            since.entries.iter().map(|entry| (entry.key, entry.count)).collect::<Vec<_>>(),
+            [(1, 2), (2, 1)]
+        );
+        let more: &[(i32, u64)] = &[(1, 5), (4, 5)];
+        for later in [
+            having(3, 1.0, more, 5, 1),
+            having(2, 2.0, more, 5, 1),
+            having(2, 1.0, &[(1, 2), (4, 9)], 5, 1),
+            having(2, 1.0, &[(2, 9), (4, 9)], 5, 1),
+            having(2, 1.0, &[(1, 9)], 5, 1),
+            having(2, 1.0, more, 2, 1),
+            having(2, 1.0, more, 5, 0),
+        ] {
+            assert!(later.since(&earlier).is_none(), "{:?}", later.entries);
+        }
     }
 
     proptest! {

@@ -265,8 +265,9 @@ image() {
     there=$("$root/ci/tools/debian.sh" buildah) || return 1
     buildah() { "$there/run/buildah" --root "$work/images" --runroot "$work/images-run" --storage-driver vfs "$@"; }
     local options=(--isolation chroot --signature-policy "$there/etc/containers/policy.json")
-    mkdir image && cp "$out/Containerfile" "$out/$name-static" image/ && buildah build "${options[@]}" --tag picollo image &&
-        buildah from "${options[@]}" --name trial picollo && chroot "$(buildah mount trial)" /picollo list
+    mkdir image && cp "$out"/{Containerfile,"$name-static","picollo-$version-third-party-licenses.txt"} image/ &&
+        buildah build "${options[@]}" --tag picollo image && buildah from "${options[@]}" --name trial picollo &&
+        there=$(buildah mount trial) && [ -s "$there/picollo-$version-third-party-licenses.txt" ] && chroot "$there" /picollo list
 }
 
 nuget_layout() {

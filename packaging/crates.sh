@@ -5,12 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 index=${PICOLLO_INDEX:-https://index.crates.io} excluded=() left=0
-packages=$(cargo metadata --quiet --no-deps --format-version 1 | python3 -c '
-import json, sys
-for package in json.load(sys.stdin)["packages"]:
-    if package["publish"] != []:
-        print(package["name"], package["version"])')
-while read -r name version; do
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+packages=$(ci/tools/packages.sh all)
+while read -r name _; do
     if grep -qF "\"vers\":\"$version\"" <<<"$(curl --fail --silent --location "$index/${name:0:2}/${name:2:2}/$name")"; then
         echo "$name $version is published already"
         excluded+=(--exclude "$name")

@@ -51,9 +51,9 @@ SOURCES = PROJECT / "src"
 #: The package under test: the installed one, if run-tests.sh runs the tests.
 PACKAGE = Path(picollo.__file__).resolve().parent
 REPOSITORY = PROJECT.parent
-# Away from the sources, as with a wheel, the tests of the sources themselves are left out.
+# Away from the sources, as with a wheel, the tests of the sources themselves are left out, and that of blocks, which has its own job.
 HAS_SOURCES = (REPOSITORY / "Cargo.toml").is_file()
-collect_ignore = [] if HAS_SOURCES else ["test_demos.py", "test_docs.py", "test_install.py", "test_library.py"]
+collect_ignore = [] if HAS_SOURCES else ["test_call_leaks.py", "test_demos.py", "test_docs.py", "test_install.py", "test_library.py"]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "picollo"
 
 # The tree stays clean; and a busy machine is not a failure.
